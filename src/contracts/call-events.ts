@@ -1,0 +1,41 @@
+/**
+ * Lifecycle entries of the results payload (interface.md, Events 2 and 3). The list is open-ended; these are the
+ * names that the runtime writes today. `ts` is seconds from call start.
+ */
+export type CallEventName =
+  | 'call_started'
+  | 'opening_spoken'
+  | 'turn_detected'
+  | 'user_turn'
+  | 'interrupted'
+  | 'tool_call'
+  | 'dtmf'
+  | 're_engagement'
+  | 'provider_failed'
+  | 'turn_model_unavailable'
+  | 'recording_stopped'
+  | 'audio_gap'
+  | 'audio_dropped'
+  | 'protocol_noise'
+  | 'disconnected'
+  | 'slot_died'
+  | 'slot_hung'
+  | 'transfer_sent'
+  | 'transfer_failed';
+
+export type HangupTrigger = 'end_call_tool' | 'closure_phrase' | 'dead_air_timeout' | 'max_duration';
+
+export interface CallEvent {
+  event: CallEventName;
+  ts: number;
+  by?: string;
+  trigger?: HangupTrigger;
+  function?: string;
+  args?: unknown;
+  status?: string;
+  reason?: string;
+  error?: string | Record<string, unknown>;
+  note?: string;
+  duration_ms?: number;
+  [extra: string]: unknown;
+}

@@ -1,0 +1,101 @@
+import { type Static, Type } from 'typebox';
+
+/**
+ * The call results payload (interface.md, "Call results payload"): what a slot leaves, what main delivers, what the
+ * control plane accepts. Slots import the types only; the schema library stays out of their processes.
+ */
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const DisconnectedBy = Type.Union([
+  Type.Literal('bot'),
+  Type.Literal('customer'),
+  Type.Literal('voicemail'),
+  Type.Literal('RNR'),
+  Type.Literal('outside_hours'),
+  Type.Literal('no_answer'),
+  Type.Literal('rejected'),
+  Type.Literal('timeout'),
+  Type.Literal('transfer_to_agent'),
+  Type.Literal('no_agent'),
+  Type.Literal('error'),
+]);
+export type DisconnectedBy = Static<typeof DisconnectedBy>;
+
+export const TranscriptEntry = Type.Object(
+  {
+    speaker: Type.String({ description: '`customer` or `bot`' }),
+    text: Type.String({ description: 'For the bot: what the caller could hear' }),
+    timestamp: Type.Number({ description: 'Seconds from call start' }),
+    generated: Type.Optional(Type.String({ description: 'What the bot meant to say, where it was cut' })),
+    heard: Type.Optional(
+      Type.Union([Type.Literal('mark'), Type.Literal('estimate'), Type.Literal('none')], {
+        description: 'What proves that the caller heard it',
+      }),
+    ),
+  },
+  { additionalProperties: true },
+);
+export type TranscriptEntry = Static<typeof TranscriptEntry>;
+
+export const CacheUse = Type.Object({
+  enabled: Type.Boolean(),
+  status: Type.String(),
+  namespace: Type.String(),
+  version: Type.String(),
+  reason: Nullable(Type.String()),
+});
+
+export const UsageMetric = Type.Object({
+  type: Type.Union([
+    Type.Literal('llm'),
+    Type.Literal('tts'),
+    Type.Literal('ttfb'),
+    Type.Literal('post_call'),
+    Type.Literal('qc'),
+  ]),
+  processor: Nullable(Type.String()),
+  model: Nullable(Type.String()),
+  prompt_tokens: Nullable(Type.Integer()),
+  completion_tokens: Nullable(Type.Integer()),
+  total_tokens: Nullable(Type.Integer()),
+  cache_read_input_tokens: Nullable(Type.Integer()),
+  cache_creation_input_tokens: Nullable(Type.Integer()),
+  cache: Nullable(CacheUse),
+  characters: Nullable(Type.Integer()),
+  ttfb_ms: Nullable(Type.Number()),
+});
+export type UsageMetric = Static<typeof UsageMetric>;
+
+export const CallResults = Type.Object(
+  {
+    session_id: Type.String({ minLength: 1, maxLength: 200 }),
+    stream_id: Type.String(),
+    caller_id: Type.String(),
+    from_number: Nullable(Type.String()),
+    call_duration_seconds: Type.Number(),
+    call_direction: Type.Union([Type.Literal('inbound'), Type.Literal('outbound')]),
+    disconnected_by: DisconnectedBy,
+    transcript: Type.Array(TranscriptEntry),
+    recording_url: Nullable(Type.String()),
+    recording_key: Nullable(Type.String()),
+    post_call_analysis: Type.Object({}, { additionalProperties: true }),
+    usage_metrics: Type.Array(UsageMetric),
+    events: Type.Array(
+      Type.Object({ event: Type.String(), ts: Type.Number() }, { additionalProperties: true }),
+    ),
+    was_transferred: Type.Boolean(),
+    transfer_destination: Nullable(Type.String()),
+    transfer_target: Nullable(Type.String()),
+    transfer_reason: Nullable(Type.String()),
+    transfer_method: Nullable(Type.String()),
+    transfer_at: Nullable(Type.Number()),
+    transfer_failed_reason: Nullable(Type.String()),
+    raw_duration_seconds: Type.Optional(Type.Number()),
+    billable_duration_seconds: Type.Optional(Type.Number()),
+    end_detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    bot_id: Type.Optional(Type.String()),
+  },
+  { additionalProperties: true },
+);
+export type CallResults = Static<typeof CallResults>;

@@ -1,0 +1,128 @@
+import { type Static, Type } from 'typebox';
+
+/**
+ * The config response, control plane to slot (interface.md, "Config response"): a flat object. The inner shapes that
+ * interface.md leaves open are declared here with the sentence that the API docs show. Slots import the types only.
+ */
+export const ProviderConfig = Type.Object(
+  {
+    provider: Type.String({ description: 'Which client serves this step' }),
+    model: Type.Optional(Type.String()),
+    language: Type.Optional(Type.String({ description: 'BCP 47' })),
+    api_key: Type.Optional(
+      Type.String({ description: 'Injected by the control plane from system settings' }),
+    ),
+  },
+  { additionalProperties: true },
+);
+export type ProviderConfig = Static<typeof ProviderConfig>;
+
+export const VadConfig = Type.Object(
+  {
+    start_probability: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Enter speech at or above (0.6)' }),
+    ),
+    stop_probability: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Leave speech below (0.45)' }),
+    ),
+    start_ms: Type.Optional(
+      Type.Number({ minimum: 32, maximum: 2000, description: 'Speech this long opens a segment (160)' }),
+    ),
+    stop_ms: Type.Optional(
+      Type.Number({ minimum: 32, maximum: 5000, description: 'Silence this long closes it (224)' }),
+    ),
+    turn_threshold: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, description: 'Turn model: complete above (0.5)' }),
+    ),
+    turn_forced_end_ms: Type.Optional(
+      Type.Number({
+        minimum: 200,
+        maximum: 10000,
+        description: 'Silence that ends a turn the model calls incomplete (1600)',
+      }),
+    ),
+    turn_silence_ms: Type.Optional(
+      Type.Number({ minimum: 200, maximum: 10000, description: 'The silence rule, without the model (700)' }),
+    ),
+    turn_model: Type.Optional(Type.Union([Type.Literal('smart_turn'), Type.Literal('off')])),
+    interruption_ms: Type.Optional(
+      Type.Number({
+        minimum: 64,
+        maximum: 5000,
+        description: 'Speech over the bot this long interrupts it (250)',
+      }),
+    ),
+  },
+  { additionalProperties: true, description: 'Voice-activity and turn-end tuning; every key optional' },
+);
+export type VadConfig = Static<typeof VadConfig>;
+
+export const ReEngagement = Type.Object(
+  {
+    enabled: Type.Optional(Type.Boolean()),
+    after_seconds: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 600,
+        description: 'Caller silence before each line, and before the end (8)',
+      }),
+    ),
+    prompts: Type.Optional(
+      Type.Array(Type.String({ maxLength: 500 }), {
+        maxItems: 10,
+        description: 'Spoken one after another; then the call ends',
+      }),
+    ),
+  },
+  {
+    additionalProperties: true,
+    description: 'What the bot does when the caller is silent after the bot has spoken',
+  },
+);
+
+const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const FlatMap = Type.Record(Type.String(), Type.Unknown());
+
+export const RuntimeConfig = Type.Object(
+  {
+    session_id: Type.String({ minLength: 1, maxLength: 200 }),
+    bot_id: Type.String(),
+    webhook_url: Type.String(),
+    system_prompt: Type.String(),
+    prompt_parts: Type.Optional(Nullable(FlatMap)),
+    opening_message: Type.String(),
+    vad: VadConfig,
+    min_words_interruption: Type.Integer({ minimum: 0 }),
+    re_engagement: ReEngagement,
+    ambient_sound: Nullable(FlatMap),
+    stt: ProviderConfig,
+    llm: ProviderConfig,
+    tts: ProviderConfig,
+    tools: Type.Array(FlatMap),
+    conversation_policy: Nullable(FlatMap),
+    transfer_numbers: Type.Unknown(),
+    transfer_targets: Type.Unknown(),
+    pre_transfer_message: Nullable(Type.String()),
+    post_call_analysis_prompt: Nullable(Type.String()),
+    qc_prompt: Nullable(Type.String()),
+    post_call_cache_enabled: Type.Boolean(),
+    post_call_cache_version: Nullable(Type.String()),
+    post_call_cache: Nullable(FlatMap),
+    live_prompt_cache_state: Nullable(FlatMap),
+    sip_context: FlatMap,
+    call_context: FlatMap,
+    crm_context: FlatMap,
+    knowledge: FlatMap,
+    callback_detection_enabled: Type.Boolean(),
+    minio: Nullable(FlatMap),
+    agent_desk_enabled: Type.Boolean(),
+    agent_desk_context: Nullable(Type.Unknown()),
+    auto_dispositions: Type.Unknown(),
+    voicemail_message: Nullable(Type.String()),
+    max_call_duration_seconds: Type.Number(),
+    timezone: Type.String(),
+  },
+  { additionalProperties: true },
+);
+export type RuntimeConfig = Static<typeof RuntimeConfig>;

@@ -1,0 +1,66 @@
+import type { CallEvent } from './call-events.ts';
+import type { TranscriptEntry, UsageMetric } from './call-results.ts';
+import type { CallDirection } from './wire.ts';
+
+/**
+ * The spool: one folder per call under `DATA_DIR/spool`, named by the call id. A slot's only durable act is this
+ * folder, so an ended call, a crashed slot and a crashed main all leave the same thing to pick up.
+ *
+ * The order that makes it safe: `owner.json` first; the journal and the recording as the call goes; `result.json`
+ * last, by write, sync, rename, sync of the folder. A folder with `result.json` is finished. One without, whose owner
+ * no longer runs, is an orphan that main salvages.
+ */
+export const OWNER_FILE = 'owner.json';
+export const JOURNAL_FILE = 'journal.jsonl';
+export const RECORDING_FILE = 'recording.wav';
+export const RESULT_FILE = 'result.json';
+
+/** Who writes the folder. Pid and start time together name a process for good; pids alone are reused. */
+export interface SpoolOwner {
+  v: number;
+  callId: string;
+  pid: number;
+  /** Field 22 of /proc/pid/stat: clock ticks from boot to the start of the process. */
+  startTicks: number;
+  /** Kernel boot id: after a reboot no owner lives. */
+  bootId: string;
+  slotId: number;
+  botId: string;
+  version: string;
+  createdAt: string;
+}
+
+/** What every later result, salvaged ones too, is built from. Written once the config is there. */
+export interface JournalCall {
+  v: number;
+  kind: 'call';
+  sessionId: string;
+  botId: string;
+  streamId: string;
+  callerId: string;
+  fromNumber: string | null;
+  direction: CallDirection;
+  transport: 'websocket' | 'partner';
+  webhookUrl: string;
+  /** The `recording_url` and `recording_key` that the result names, or null where recording is off. */
+  recordingUrl: string | null;
+  recordingKey: string | null;
+  maxCallSeconds: number;
+  startedAt: string;
+}
+
+export type JournalLine =
+  | JournalCall
+  /** `seq` makes a later line for the same entry replace the earlier (heard text grows). */
+  | { kind: 'transcript'; seq: number; entry: TranscriptEntry }
+  | { kind: 'event'; event: CallEvent }
+  | { kind: 'usage'; metric: UsageMetric }
+  /** The arbiter's verdict, before the wind-down: a crash after it keeps the true cause. */
+  | { kind: 'end'; disconnectedBy: string; ts: number };
+
+/** `result.json`: the payload and where it goes. */
+export interface SpoolResult {
+  v: number;
+  webhookUrl: string;
+  payload: Record<string, unknown>;
+}
