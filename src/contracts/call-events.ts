@@ -4,9 +4,10 @@
  */
 export type CallEventName =
   | 'call_started'
-  | 'opening_spoken'
-  | 'turn_detected'
   | 'user_turn'
+  | 'empty_turn'
+  | 'reply_started'
+  | 'reply_ended'
   | 'interrupted'
   | 'tool_call'
   | 'dtmf'

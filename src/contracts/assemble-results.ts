@@ -1,0 +1,75 @@
+import type { CallEvent } from './call-events.ts';
+import type { CallResults, DisconnectedBy, TranscriptEntry, UsageMetric } from './call-results.ts';
+import type { JournalCall } from './spool.ts';
+
+/** Everything that a results payload is made of, whether a slot ended well or main salvaged its journal. */
+export interface CallOutcome {
+  call: JournalCall;
+  disconnectedBy: DisconnectedBy;
+  /** Connect to disconnect. */
+  durationSeconds: number;
+  transcript: TranscriptEntry[];
+  events: CallEvent[];
+  usage: UsageMetric[];
+  /** False where no audio was kept. */
+  recorded: boolean;
+  endDetail: Record<string, unknown>;
+}
+
+/**
+ * The results payload with every field of interface.md ("Call results payload"). The slot and main's salvage both
+ * build theirs here, so a crashed call's result has the shape of any other.
+ */
+export function assembleResults(outcome: CallOutcome): CallResults {
+  const { call } = outcome;
+  return {
+    session_id: call.sessionId,
+    bot_id: call.botId,
+    stream_id: call.streamId,
+    caller_id: call.callerId,
+    from_number: call.fromNumber,
+    call_duration_seconds: round(outcome.durationSeconds),
+    call_direction: call.direction,
+    disconnected_by: outcome.disconnectedBy,
+    transcript: outcome.transcript,
+    recording_url: outcome.recorded ? call.recordingUrl : null,
+    recording_key: outcome.recorded ? call.recordingKey : null,
+    post_call_analysis: {},
+    usage_metrics: outcome.usage,
+    events: outcome.events,
+    ...transferFields(outcome.events),
+    raw_duration_seconds: round(outcome.durationSeconds),
+    // A socket call is answered when it connects, so both durations begin together (decisions.md 28).
+    billable_duration_seconds: Math.ceil(outcome.durationSeconds),
+    end_detail: outcome.endDetail,
+  };
+}
+
+/**
+ * `was_transferred` is true only when `transfer_sent` fired and no later `transfer_failed` undid it
+ * (interface.md, "Transfer fields in results").
+ */
+export function transferFields(events: readonly CallEvent[]) {
+  const last = events.findLast(
+    (entry) => entry.event === 'transfer_sent' || entry.event === 'transfer_failed',
+  );
+  const sent = events.findLast((entry) => entry.event === 'transfer_sent');
+  const failed = last?.event === 'transfer_failed' ? last : undefined;
+  return {
+    was_transferred: last?.event === 'transfer_sent',
+    transfer_destination: textOrNull(sent?.transfer_number),
+    transfer_target: textOrNull(sent?.transfer_target),
+    transfer_reason: textOrNull(sent?.reason),
+    transfer_method: textOrNull(sent?.transfer_method),
+    transfer_at: sent?.ts ?? null,
+    transfer_failed_reason: failed ? (textOrNull(failed.reason) ?? 'unknown') : null,
+  };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

@@ -1,0 +1,76 @@
+import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
+
+/** Rows that are read from the store in one go while the appliance starts. */
+const PAGE = 500;
+
+/** One result on its way to a receiver. The payload lies apart, so that noting an attempt does not rewrite it. */
+export interface OutboxRow {
+  callId: string;
+  sessionId: string;
+  webhookUrl: string;
+  createdAtMs: number;
+  attempts: number;
+  /** Wall-clock ms of the next attempt. */
+  nextAttemptAtMs: number;
+  lastError: string | null;
+}
+
+/**
+ * The durable results outbox (interface.md, Overview 3): a row per call, kept until a receiver has acknowledged it. Every
+ * promise resolves when the change is on disk. Nothing is ever dropped (decisions.md 10).
+ */
+export class ResultsOutbox {
+  private readonly store: KeyValueStore;
+  private readonly rows: Table<OutboxRow>;
+  private readonly bodies: Table<string>;
+
+  constructor(store: KeyValueStore) {
+    this.store = store;
+    this.rows = store.table<OutboxRow>('results-outbox');
+    this.bodies = store.table<string>('results-outbox-bodies');
+  }
+
+  /** Adds the row unless the call has one already; returns the row that stands. */
+  add(row: OutboxRow, body: string): Promise<{ row: OutboxRow; added: boolean }> {
+    return this.store.transaction((writes) => {
+      const standing = writes.get(this.rows, row.callId);
+      if (standing) return { row: standing, added: false };
+      writes.put(this.rows, row.callId, row);
+      writes.put(this.bodies, row.callId, body);
+      return { row, added: true };
+    });
+  }
+
+  /** The payload as JSON text; undefined when the row is gone. */
+  body(callId: string): string | undefined {
+    return this.bodies.get(callId);
+  }
+
+  /** Notes a failed attempt. */
+  update(row: OutboxRow): Promise<void> {
+    return this.rows.put(row.callId, row);
+  }
+
+  /** The receiver has acknowledged. */
+  remove(callId: string): Promise<void> {
+    return this.store.transaction((writes) => {
+      writes.remove(this.rows, callId);
+      writes.remove(this.bodies, callId);
+    });
+  }
+
+  /** Every row, oldest key first, read page by page so that the event loop gets its turns. */
+  async *all(): AsyncGenerator<OutboxRow> {
+    let after: string | undefined;
+    for (;;) {
+      const page = this.rows.range({
+        limit: PAGE,
+        ...(after === undefined ? {} : { start: after, exclusiveStart: true }),
+      });
+      for (const { value } of page) yield value;
+      if (page.length < PAGE) return;
+      after = page.at(-1)?.value.callId;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+}

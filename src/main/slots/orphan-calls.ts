@@ -1,0 +1,205 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FleetWorker } from '../../contracts/fleet.ts';
+import { HUNG_AFTER_MS, OVERRUN_GRACE_MS } from '../../contracts/limits.ts';
+import type { SpoolOwner } from '../../contracts/spool.ts';
+import { describeError } from '../../platform/app-error.ts';
+import { monotonicMs } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { isAlive } from '../../platform/process-identity.ts';
+import type { SalvageCause } from '../outbox/salvage.ts';
+import { DUMP_BEFORE_KILL_MS, HANGUP_TO_KILL_MS } from './progress-watch.ts';
+import { ownerTouchedAtMs, readFolderFacts, readJournalCall } from './spool-owner.ts';
+
+/** How often known orphans are looked at. */
+const POLL_EVERY_MS = 500;
+/** How often the spool is searched: for orphans that made their folder late, and for intakes that failed. */
+const SWEEP_EVERY_MS = 5_000;
+/** A folder without an owner may be one that a slot is just making; after this it is not. */
+const OWNERLESS_AFTER_MS = 60_000;
+
+export interface OrphanCallsOptions {
+  spoolFolder: string;
+  /** Whether a slot of this main has this call now. */
+  isLeased(callId: string): boolean;
+  /** Whether this process is a slot of this main. */
+  isOwnProcess(pid: number): boolean;
+  intake: {
+    isKnown(callId: string): boolean;
+    take(callId: string, cause: SalvageCause): void;
+    leaveForeign(callId: string, detail: string): void;
+  };
+  /** The number of orphans has changed. */
+  onChange(): void;
+  logger: Logger;
+}
+
+interface Orphan {
+  callId: string;
+  owner: SpoolOwner;
+  touchedAtMs: number;
+  /** Monotonic time when the owner file was last seen to move. Wall clocks may jump; this cannot. */
+  movedAtMs: number;
+  deadlineWallMs: number | null;
+  toldToHangUpAtMs: number | null;
+  killing: boolean;
+  cause: SalvageCause;
+}
+
+/**
+ * Calls that outlived the main that started them (decisions.md 5). We have no channel to them, only their spool folder
+ * and signals: the owner file's time is their heartbeat, SIGTERM asks for a hang-up, SIGKILL ends.
+ */
+export class OrphanCalls {
+  private readonly options: OrphanCallsOptions;
+  private readonly orphans = new Map<string, Orphan>();
+  private timers: NodeJS.Timeout[] = [];
+  private stopped = false;
+
+  constructor(options: OrphanCallsOptions) {
+    this.options = options;
+  }
+
+  get count(): number {
+    return this.orphans.size;
+  }
+
+  workers(): FleetWorker[] {
+    return [...this.orphans.values()].map(({ callId, owner }) => ({
+      id: `orphan-${owner.pid}`,
+      state: 'orphan',
+      pid: owner.pid,
+      call_id: callId,
+      bot_id: owner.botId,
+      since: owner.createdAt,
+      rss_bytes: null,
+      version: owner.version,
+    }));
+  }
+
+  /** Searches the spool once, then keeps watching until {@link stop}. */
+  async start(): Promise<void> {
+    await this.sweep();
+    this.repeat(POLL_EVERY_MS, () => this.poll());
+    this.repeat(SWEEP_EVERY_MS, () => this.sweep());
+  }
+
+  stop(): void {
+    this.stopped = true;
+    for (const timer of this.timers) clearTimeout(timer);
+  }
+
+  /** Sorts every folder of the spool: a call of ours, an orphan, or something to take in. */
+  async sweep(): Promise<void> {
+    for (const callId of await readdir(this.options.spoolFolder)) {
+      const { intake } = this.options;
+      if (this.orphans.has(callId) || this.options.isLeased(callId) || intake.isKnown(callId)) continue;
+      const facts = await readFolderFacts(join(this.options.spoolFolder, callId));
+      // Reading took a moment; the call may have become one of ours meanwhile.
+      if (!facts || this.stopped || this.options.isLeased(callId)) continue;
+      if (facts.kind === 'foreign') {
+        intake.leaveForeign(callId, `spool version ${String(facts.version)}`);
+      } else if (facts.kind === 'ownerless') {
+        if (facts.finished || facts.ageMs > OWNERLESS_AFTER_MS) intake.take(callId, 'slot_died');
+      } else if (isAlive(facts.owner) && !this.options.isOwnProcess(facts.owner.pid)) {
+        this.adopt(callId, facts.owner, facts.ownerTouchedAtMs);
+      } else {
+        intake.take(callId, 'slot_died');
+      }
+    }
+  }
+
+  private adopt(callId: string, owner: SpoolOwner, touchedAtMs: number): void {
+    this.orphans.set(callId, {
+      callId,
+      owner,
+      touchedAtMs,
+      movedAtMs: monotonicMs(),
+      deadlineWallMs: null,
+      toldToHangUpAtMs: null,
+      killing: false,
+      cause: 'slot_died',
+    });
+    this.options.logger.info(
+      { call_id: callId, slot_pid: owner.pid, version: owner.version },
+      'a call of an earlier main goes on; it counts against SLOTS until it ends',
+    );
+    this.options.onChange();
+  }
+
+  private async poll(): Promise<void> {
+    for (const orphan of [...this.orphans.values()]) {
+      if (!isAlive(orphan.owner)) {
+        this.orphans.delete(orphan.callId);
+        this.options.logger.info({ call_id: orphan.callId, slot_pid: orphan.owner.pid }, 'an orphan has left');
+        this.options.intake.take(orphan.callId, orphan.cause);
+        this.options.onChange();
+      } else {
+        await this.watch(orphan);
+      }
+    }
+  }
+
+  /** The two promises that main keeps for its own slots too: no hung call, no endless call. */
+  private async watch(orphan: Orphan): Promise<void> {
+    if (orphan.killing) return;
+    const folder = join(this.options.spoolFolder, orphan.callId);
+    const touchedAtMs = await ownerTouchedAtMs(folder);
+    const nowMs = monotonicMs();
+    if (touchedAtMs !== null && touchedAtMs !== orphan.touchedAtMs) {
+      orphan.touchedAtMs = touchedAtMs;
+      orphan.movedAtMs = nowMs;
+    }
+    if (nowMs - orphan.movedAtMs > HUNG_AFTER_MS) {
+      this.kill(orphan, 'an orphan does not answer; it is dumped and killed');
+      return;
+    }
+    if (orphan.toldToHangUpAtMs !== null) {
+      if (nowMs - orphan.toldToHangUpAtMs > HANGUP_TO_KILL_MS) this.kill(orphan, 'an orphan does not hang up');
+      return;
+    }
+    if (orphan.deadlineWallMs === null) {
+      const call = await readJournalCall(folder);
+      if (!call) return;
+      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000 + OVERRUN_GRACE_MS;
+    }
+    if (Date.now() > orphan.deadlineWallMs) {
+      orphan.toldToHangUpAtMs = nowMs;
+      this.options.logger.warn({ call_id: orphan.callId }, 'an orphan is over its maximum duration; it is ended');
+      signal(orphan.owner, 'SIGTERM');
+    }
+  }
+
+  private kill(orphan: Orphan, why: string): void {
+    orphan.killing = true;
+    orphan.cause = 'slot_hung';
+    this.options.logger.error({ call_id: orphan.callId, slot_pid: orphan.owner.pid }, why);
+    signal(orphan.owner, 'SIGUSR2');
+    this.timers.push(setTimeout(() => signal(orphan.owner, 'SIGKILL'), DUMP_BEFORE_KILL_MS));
+  }
+
+  /** Runs `action` again and again, never twice at once. */
+  private repeat(everyMs: number, action: () => Promise<void>): void {
+    const slot = this.timers.length;
+    const run = () => {
+      action()
+        .catch((error: unknown) =>
+          this.options.logger.error({ err: describeError(error) }, 'the spool cannot be searched'),
+        )
+        .finally(() => {
+          if (!this.stopped) this.timers[slot] = setTimeout(run, everyMs);
+        });
+    };
+    this.timers.push(setTimeout(run, everyMs));
+  }
+}
+
+/** Signals exactly this process: the pid may have been given away since it was last looked at. */
+function signal(owner: SpoolOwner, name: NodeJS.Signals): void {
+  if (!isAlive(owner)) return;
+  try {
+    process.kill(owner.pid, name);
+  } catch {
+    // It ended between the look and the signal.
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  CONFIG_TIMEOUT_MS,
+  CONNECTED_TIMEOUT_MS,
+  HUNG_AFTER_MS,
+  OVERRUN_GRACE_MS,
+} from '../../contracts/limits.ts';
+import { monotonicMs } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { LiveCall, SlotProcess, SlotState } from './slot-process.ts';
+
+/** How often the watch looks. */
+export const WATCH_EVERY_MS = 500;
+/** Between the stack dump and the kill of a hung slot. */
+export const DUMP_BEFORE_KILL_MS = 500;
+/** A slot that has not become ready by then is killed and started again. */
+export const START_TIMEOUT_MS = 60_000;
+/**
+ * After a `hangup` the slot may still be packing its results: 60 s is the bound of post-call work (decisions.md 29),
+ * and 5 s are for the hang-up itself. Then it is killed.
+ */
+export const HANGUP_TO_KILL_MS = 65_000;
+/** When the watch itself comes this late, main was stopped, and old heartbeats prove nothing about the slots. */
+const OWN_STALL_MS = 2_000;
+
+export type Verdict = 'fine' | 'hung' | 'overrun' | 'ignores_hangup';
+
+export interface Watched {
+  state: SlotState;
+  startedAtMs: number;
+  lastHeartbeatAtMs: number;
+  call: LiveCall | null;
+}
+
+/** What the facts of a slot say at `nowMs` (monotonic). RT-74 for the heartbeat, RT-24 for the duration. */
+export function judge(slot: Watched, nowMs: number): Verdict {
+  if (slot.state === 'ended') return 'fine';
+  if (slot.state === 'starting') return nowMs - slot.startedAtMs > START_TIMEOUT_MS ? 'hung' : 'fine';
+  if (nowMs - slot.lastHeartbeatAtMs > HUNG_AFTER_MS) return 'hung';
+  const call = slot.call;
+  if (!call) return 'fine';
+  if (call.hangupSentAtMs !== null) {
+    return nowMs - call.hangupSentAtMs > HANGUP_TO_KILL_MS ? 'ignores_hangup' : 'fine';
+  }
+  return nowMs > deadlineOf(call) ? 'overrun' : 'fine';
+}
+
+/** When a call must be over. Before the session exists, only the set-up may take time. */
+function deadlineOf(call: LiveCall): number {
+  const allowedMs =
+    call.maxCallSeconds === null ? CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS : call.maxCallSeconds * 1000;
+  return call.handedOverAtMs + allowedMs + OVERRUN_GRACE_MS;
+}
+
+/**
+ * Asks of every slot whether what should have happened did happen: the pacer ticks, calls end in time. Main is the
+ * second to enforce the duration; the slot is the first.
+ */
+export function startProgressWatch(options: {
+  slots(): SlotProcess[];
+  onDumped(): void;
+  logger: Logger;
+}): { stop(): void } {
+  const dumped = new Set<SlotProcess>();
+  const kills = new Set<NodeJS.Timeout>();
+  let lastLookAtMs = monotonicMs();
+  const timer = setInterval(() => {
+    const nowMs = monotonicMs();
+    const lateMs = nowMs - lastLookAtMs;
+    lastLookAtMs = nowMs;
+    if (lateMs > OWN_STALL_MS) {
+      for (const slot of options.slots()) slot.lastHeartbeatAtMs = nowMs;
+      return;
+    }
+    for (const slot of options.slots()) {
+      const verdict = judge(slot, nowMs);
+      if (verdict === 'fine' || dumped.has(slot)) continue;
+      const facts = { slot: slot.slotId, slot_pid: slot.pid, call_id: slot.call?.callId ?? null };
+      if (verdict === 'overrun') {
+        options.logger.warn(facts, 'a call is over its maximum duration; the slot is told to hang up');
+        slot.hangUp('max_duration');
+        continue;
+      }
+      options.logger.error({ ...facts, verdict }, 'a slot does not answer; it is dumped and killed');
+      dumped.add(slot);
+      slot.dump();
+      const kill = setTimeout(() => {
+        kills.delete(kill);
+        dumped.delete(slot);
+        slot.kill('slot_hung');
+        options.onDumped();
+      }, DUMP_BEFORE_KILL_MS);
+      kills.add(kill);
+    }
+  }, WATCH_EVERY_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      for (const kill of kills) clearTimeout(kill);
+    },
+  };
+}

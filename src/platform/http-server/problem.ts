@@ -1,0 +1,41 @@
+import { ERRORS } from '../../contracts/error-catalogue.ts';
+import { AppError } from '../app-error.ts';
+import type { HttpReply } from './http-types.ts';
+
+/**
+ * The one error body (control-plane.md 2.9, RFC 9457). `details.errors` of a validation error travels as `errors`; what
+ * is not an AppError is told to nobody, the request id leads to the log line.
+ */
+export function problemReply(error: unknown, requestId: string): HttpReply {
+  const code = error instanceof AppError ? error.code : 'internal';
+  const { status, title } = ERRORS[code];
+  const detail =
+    error instanceof AppError && code !== 'internal'
+      ? error.message
+      : 'something failed that should not; the log of the server has it under this request_id';
+  const errors = error instanceof AppError ? error.details.errors : undefined;
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(error instanceof AppError ? replyHeaders(error) : {}),
+    },
+    body: JSON.stringify({
+      type: `urn:trunkline:problem:${code}`,
+      title,
+      status,
+      detail,
+      code,
+      request_id: requestId,
+      ...(errors === undefined ? {} : { errors }),
+    }),
+  };
+}
+
+function replyHeaders(error: AppError): Record<string, string> {
+  const { allow, retryAfterSeconds } = error.details;
+  return {
+    ...(typeof allow === 'string' ? { allow } : {}),
+    ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
+  };
+}

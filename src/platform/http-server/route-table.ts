@@ -1,0 +1,70 @@
+import { AppError } from '../app-error.ts';
+import type { HttpRoute } from './http-types.ts';
+
+export interface RouteMatch {
+  route: HttpRoute;
+  params: Record<string, string>;
+}
+
+export interface RouteTable {
+  /** Throws `not_found`, `method_not_allowed` (with `details.allow`) and `bad_request` for a path that does not decode. */
+  match(method: string, path: string): RouteMatch;
+}
+
+/** Finds routes by the parts of their paths; literal parts win over named ones. */
+export function routeTable(routes: readonly HttpRoute[]): RouteTable {
+  const literal = new Map<string, HttpRoute[]>();
+  const patterns: { parts: string[]; routes: HttpRoute[] }[] = [];
+  for (const route of routes) {
+    if (!route.path.includes('{')) {
+      literal.set(route.path, [...(literal.get(route.path) ?? []), route]);
+      continue;
+    }
+    const known = patterns.find((pattern) => pattern.parts.join('/') === route.path);
+    if (known) known.routes.push(route);
+    else patterns.push({ parts: route.path.split('/'), routes: [route] });
+  }
+  return {
+    match(method, path) {
+      const exact = literal.get(path);
+      if (exact) return { route: choose(exact, method), params: {} };
+      const parts = path.split('/');
+      for (const pattern of patterns) {
+        const params = fit(pattern.parts, parts);
+        if (params) return { route: choose(pattern.routes, method), params };
+      }
+      throw new AppError('not_found', 'there is nothing at this path');
+    },
+  };
+}
+
+function choose(routes: readonly HttpRoute[], method: string): HttpRoute {
+  const wanted = method === 'HEAD' ? 'GET' : method;
+  const found = routes.find((route) => route.method === wanted);
+  if (found) return found;
+  const allow = routes
+    .flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]))
+    .join(', ');
+  throw new AppError('method_not_allowed', `this path takes ${allow}`, { details: { allow } });
+}
+
+function fit(pattern: readonly string[], parts: readonly string[]): Record<string, string> | null {
+  if (pattern.length !== parts.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, wanted] of pattern.entries()) {
+    const part = parts[index] ?? '';
+    if (wanted.startsWith('{')) {
+      if (part === '') return null;
+      params[wanted.slice(1, -1)] = decode(part);
+    } else if (wanted !== part) return null;
+  }
+  return params;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new AppError('bad_request', 'the path is not percent-encoded UTF-8', { cause });
+  }
+}

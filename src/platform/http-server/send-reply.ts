@@ -1,0 +1,67 @@
+import type { HttpResponse as UwsResponse } from 'uWebSockets.js';
+import { STATUS_CODES } from 'node:http';
+import type { HttpReply } from './http-types.ts';
+
+/** One exchange with a client, as far as sending needs it. `open` turns false once uWS has invalidated the response. */
+export interface Exchange {
+  readonly response: UwsResponse;
+  method: string;
+  requestId: string;
+  /** The reply announces the end of the connection. */
+  closeAfter: boolean;
+  open: boolean;
+  /** From here on a fault can only break the connection. */
+  headSent: boolean;
+  /** Called once when the client goes away before the reply is out. */
+  onGone: (() => void) | null;
+}
+
+/** Sends a reply whose body is in memory. Does nothing when the client has gone. */
+export function sendReply(exchange: Exchange, reply: HttpReply): void {
+  const body = reply.json === undefined ? (reply.body ?? '') : JSON.stringify(reply.json);
+  const headers = replyHeaders(exchange, reply, reply.json === undefined ? null : 'application/json');
+  corked(exchange, (response) => {
+    writeHead(exchange, reply.status, headers);
+    exchange.open = false;
+    if (exchange.method === 'HEAD') response.endWithoutBody(byteLength(body), exchange.closeAfter);
+    else if (reply.status === 204 || reply.status === 304)
+      response.endWithoutBody(undefined, exchange.closeAfter);
+    else response.end(body, exchange.closeAfter);
+  });
+}
+
+/** Runs `write` with the socket corked, so that head and body leave in one packet, and only while the client is there. */
+export function corked(exchange: Exchange, write: (response: UwsResponse) => void): void {
+  if (!exchange.open) return;
+  exchange.response.cork(() => write(exchange.response));
+}
+
+export function writeHead(exchange: Exchange, status: number, headers: readonly [string, string][]): void {
+  const { response } = exchange;
+  exchange.headSent = true;
+  response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
+  for (const [name, value] of headers) response.writeHeader(name, value);
+}
+
+/** All headers of a reply, checked before uWS sees them: it would copy a line break straight onto the wire. */
+export function replyHeaders(
+  exchange: Exchange,
+  reply: HttpReply,
+  contentType: string | null,
+): [string, string][] {
+  const headers: [string, string][] = [['x-request-id', exchange.requestId]];
+  if (contentType !== null && reply.headers?.['content-type'] === undefined) {
+    headers.push(['content-type', contentType]);
+  }
+  for (const entry of Object.entries(reply.headers ?? {})) headers.push(entry);
+  for (const [name, value] of headers) {
+    if (!/^[a-z0-9-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
+      throw new Error(`the reply header ${JSON.stringify(name)} cannot be sent`);
+    }
+  }
+  return headers;
+}
+
+function byteLength(body: string | Uint8Array): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+}

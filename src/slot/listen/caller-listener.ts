@@ -1,0 +1,259 @@
+import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
+import type { VadConfig } from '../../contracts/runtime-config.ts';
+import { monotonicMs } from '../../platform/clock.ts';
+import type { SttSession } from '../../providers/speech-to-text.ts';
+import { type SpeechEvent, SpeechSegmenter } from './speech-segmenter.ts';
+import type { TurnModel, TurnVerdict } from './turn-model.ts';
+import { TURN_MIN_SPEECH_SAMPLES, TURN_PRE_ROLL_SAMPLES, TurnWindow } from './turn-window.ts';
+import type { VoiceActivity } from './voice-activity.ts';
+
+/**
+ * Hears the caller: audio into windows, windows into speech, speech into turns. A turn opens when speech begins and
+ * ends when the turn model calls it complete, when an incomplete one stays silent for too long, or, without a
+ * verdict, by the silence rule. All of it counts received samples (RT-10).
+ */
+export interface UserTurn {
+  text: string;
+  confidence: number | null;
+  /** First and last sample of the caller's speech. */
+  fromSample: number;
+  toSample: number;
+  decidedBy: 'model' | 'forced_end' | 'silence_rule';
+  /** The last verdict of the turn model, null where there was none. */
+  probability: number | null;
+  /** Why the silence rule decided. */
+  ruleReason: string | null;
+  /** From the last speech sample's arrival to the decision, and from there to the text. */
+  endpointMs: number;
+  transcribeMs: number;
+}
+
+export interface ListenerHooks {
+  /** Whether the bot is being heard, or about to be: speech now is an interruption. */
+  botHasTheFloor(): boolean;
+  onInterruption(): void;
+  onTurn(turn: UserTurn): void;
+  /** A turn without words: noise, or an engine that heard nothing. */
+  onEmptyTurn(): void;
+  onTranscriptionFailure(error: Error): void;
+}
+
+/** The transcript of a finished turn must come within this; then the turn counts as failed. */
+const FLUSH_TIMEOUT_MS = 3_000;
+const VERDICT_DEADLINE_MS = 250;
+
+interface OpenTurn {
+  fromSample: number;
+  lastSpeechSample: number;
+  speechSamples: number;
+  segmentFromSample: number;
+  /** Grows whenever speech begins or stops, so that a verdict on an older state is dropped. */
+  epoch: number;
+  /** The turn ends here unless speech comes first. */
+  deadlineSample: number;
+  decidedBy: UserTurn['decidedBy'];
+  probability: number | null;
+  ruleReason: string | null;
+  stoppedAtMs: number;
+}
+
+export class CallerListener {
+  private readonly vad: VoiceActivity | null;
+  private readonly turnModel: TurnModel | null;
+  private readonly stt: SttSession;
+  private readonly wantsSilence: boolean;
+  private readonly hooks: ListenerHooks;
+  private readonly segmenter: SpeechSegmenter;
+  private readonly window = new TurnWindow();
+  private readonly vadWindow = new Int16Array(VAD_WINDOW_SAMPLES);
+  private readonly turnThreshold: number;
+  private readonly forcedEndSamples: number;
+  private readonly silenceSamples: number;
+  private readonly interruptionSamples: number;
+  private turn: OpenTurn | undefined;
+  private nextWindowSample = 0;
+  private fedSample = 0;
+  private pumping: Promise<void> | undefined;
+  private closed = false;
+  private interrupted = false;
+  /** Samples of speech in the whole call: tells silence from a deaf engine (RT-26). */
+  speechSamples = 0;
+
+  constructor(options: {
+    vad: VoiceActivity | null;
+    turnModel: TurnModel | null;
+    stt: SttSession;
+    wantsSilence: boolean;
+    config: VadConfig;
+    hooks: ListenerHooks;
+  }) {
+    const { config } = options;
+    this.vad = options.vad;
+    this.turnModel = config.turn_model === 'off' ? null : options.turnModel;
+    this.stt = options.stt;
+    this.wantsSilence = options.wantsSilence;
+    this.hooks = options.hooks;
+    this.segmenter = new SpeechSegmenter(config);
+    this.turnThreshold = config.turn_threshold ?? 0.5;
+    this.forcedEndSamples = samplesOf(config.turn_forced_end_ms ?? 1_600);
+    this.silenceSamples = samplesOf(config.turn_silence_ms ?? 700);
+    this.interruptionSamples = samplesOf(config.interruption_ms ?? 250);
+  }
+
+  /** Caller audio, or the silence that stands for audio that never came. */
+  hear(samples: Int16Array): void {
+    if (this.closed) return;
+    this.window.push(samples);
+    if (this.turn || this.wantsSilence) this.feed();
+    this.pumping ??= this.pump();
+  }
+
+  /** Whether the caller is in the middle of saying something. */
+  get turnIsOpen(): boolean {
+    return this.turn !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.pumping;
+    this.vad?.reset();
+  }
+
+  private async pump(): Promise<void> {
+    try {
+      while (!this.closed) {
+        // After a flood the ring may have moved past what nobody looked at; go on with what is still there.
+        if (this.nextWindowSample < this.window.startSample) this.nextWindowSample = this.window.startSample;
+        if (!this.window.copyTo(this.vadWindow, this.nextWindowSample)) return;
+        const probability = this.vad ? await this.vad.probability(this.vadWindow) : 0;
+        if (this.closed) return;
+        this.onWindow(probability);
+      }
+    } finally {
+      this.pumping = undefined;
+    }
+  }
+
+  private onWindow(probability: number): void {
+    const event = this.segmenter.push(probability, this.nextWindowSample);
+    this.nextWindowSample += VAD_WINDOW_SAMPLES;
+    if (event?.type === 'speech_start') this.onSpeechStart(event);
+    if (event?.type === 'speech_stop') this.onSpeechStop(event);
+    const turn = this.turn;
+    if (!turn) return;
+    if (this.segmenter.speaking) {
+      this.speechSamples += VAD_WINDOW_SAMPLES;
+      turn.speechSamples += VAD_WINDOW_SAMPLES;
+      this.interruptWhenDue(turn);
+    } else if (this.nextWindowSample >= turn.deadlineSample) {
+      void this.endTurn(turn);
+    }
+  }
+
+  private onSpeechStart(event: SpeechEvent): void {
+    this.interrupted = false;
+    if (this.turn) {
+      this.turn.epoch++;
+      this.turn.deadlineSample = Number.POSITIVE_INFINITY;
+      return;
+    }
+    const segmentFromSample = Math.max(0, event.atSample - TURN_PRE_ROLL_SAMPLES);
+    this.turn = {
+      fromSample: event.atSample,
+      lastSpeechSample: event.confirmedAtSample,
+      speechSamples: event.confirmedAtSample - event.atSample,
+      segmentFromSample,
+      epoch: 0,
+      deadlineSample: Number.POSITIVE_INFINITY,
+      decidedBy: 'silence_rule',
+      probability: null,
+      ruleReason: null,
+      stoppedAtMs: monotonicMs(),
+    };
+    if (!this.wantsSilence) this.fedSample = Math.max(this.fedSample, segmentFromSample);
+    this.feed();
+  }
+
+  /** Time counts as an interruption only while the bot has the floor (RT-11, the time rule). */
+  private interruptWhenDue(turn: OpenTurn): void {
+    if (this.interrupted || !this.hooks.botHasTheFloor()) return;
+    if (this.nextWindowSample - turn.fromSample < this.interruptionSamples) return;
+    this.interrupted = true;
+    this.hooks.onInterruption();
+  }
+
+  private onSpeechStop(event: SpeechEvent): void {
+    const turn = this.turn;
+    if (!turn) return;
+    turn.lastSpeechSample = event.atSample;
+    // The caller fell silent when that sample came, which lies before now by what has come since.
+    turn.stoppedAtMs = monotonicMs() - ((this.window.endSample - event.atSample) * 1000) / LINE_RATE_HZ;
+    void this.judge(turn, ++turn.epoch);
+  }
+
+  private async judge(turn: OpenTurn, epoch: number): Promise<void> {
+    const verdict = await this.askModel(turn);
+    if (this.turn !== turn || turn.epoch !== epoch || this.closed) return;
+    if (verdict.decidedBy === 'model') {
+      turn.probability = verdict.probability;
+      if (verdict.probability > this.turnThreshold) {
+        turn.decidedBy = 'model';
+        await this.endTurn(turn);
+        return;
+      }
+      turn.decidedBy = 'forced_end';
+      turn.deadlineSample = turn.lastSpeechSample + this.forcedEndSamples;
+    } else {
+      turn.decidedBy = 'silence_rule';
+      turn.ruleReason = verdict.reason;
+      turn.deadlineSample = turn.lastSpeechSample + this.silenceSamples;
+    }
+  }
+
+  private async askModel(
+    turn: OpenTurn,
+  ): Promise<TurnVerdict | { decidedBy: 'silence_rule'; reason: string }> {
+    if (!this.turnModel) return { decidedBy: 'silence_rule', reason: 'off' };
+    if (turn.speechSamples < TURN_MIN_SPEECH_SAMPLES) return { decidedBy: 'silence_rule', reason: 'short' };
+    const segment = this.window.segment(turn.segmentFromSample, this.window.endSample);
+    return this.turnModel.judge(segment, VERDICT_DEADLINE_MS);
+  }
+
+  private async endTurn(turn: OpenTurn): Promise<void> {
+    this.turn = undefined;
+    const endedAtMs = monotonicMs();
+    try {
+      const heard = await this.stt.flush(AbortSignal.timeout(FLUSH_TIMEOUT_MS));
+      if (this.closed) return;
+      const text = heard.text.trim();
+      if (text === '') {
+        this.hooks.onEmptyTurn();
+        return;
+      }
+      this.hooks.onTurn({
+        text,
+        confidence: heard.confidence,
+        fromSample: turn.fromSample,
+        toSample: turn.lastSpeechSample,
+        decidedBy: turn.decidedBy,
+        probability: turn.probability,
+        ruleReason: turn.decidedBy === 'silence_rule' ? turn.ruleReason : null,
+        endpointMs: Math.round(endedAtMs - turn.stoppedAtMs),
+        transcribeMs: Math.round(monotonicMs() - endedAtMs),
+      });
+    } catch (error) {
+      if (!this.closed) this.hooks.onTranscriptionFailure(error as Error);
+    }
+  }
+
+  private feed(): void {
+    const end = this.window.endSample;
+    if (end <= this.fedSample) return;
+    this.stt.feed(this.window.segment(this.fedSample, end));
+    this.fedSample = end;
+  }
+}
+
+function samplesOf(ms: number): number {
+  return Math.round((ms * LINE_RATE_HZ) / 1000);
+}

@@ -1,0 +1,36 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { audioKernels } from '../../platform/audio-kernels.ts';
+
+const MODEL_RATE_HZ = 16_000;
+/** 8 s at 16 kHz: the model's fixed input length (runtime-peers.md 2.5, step 4). */
+const MODEL_SAMPLES = 8 * MODEL_RATE_HZ;
+export const FEATURE_SHAPE = [1, 80, 800];
+export const FEATURE_CELLS = 80 * 800;
+
+/**
+ * Prepares caller audio for Smart Turn v3: 8 kHz to 16 kHz, silence to the left so that speech ends at the right edge,
+ * log-mel features (runtime-peers.md 2.5, steps 3 to 8). Buffers are made once; one instance per thread.
+ */
+export class TurnFeatures {
+  readonly #wide = new Float32Array(MODEL_SAMPLES);
+
+  /** Writes the features of the segment (at most 8 s at 8 kHz; of more, its end) into `out`, 80 rows of 800. */
+  compute(segment8k: Int16Array, out: Float32Array): void {
+    const { Resampler, logMel } = audioKernels();
+    const samples = segment8k.subarray(-MODEL_SAMPLES / 2);
+    const resampler = new Resampler(LINE_RATE_HZ, MODEL_RATE_HZ);
+    const body = resampler.process(samples);
+    const tail = resampler.flush();
+    // The filter's delay is cut from the front and made up by its tail, so that time 0 stays time 0.
+    const wanted = 2 * samples.length;
+    const skip = resampler.delaySamples;
+    this.#wide.fill(0);
+    const begin = MODEL_SAMPLES - wanted;
+    for (let i = 0; i < wanted; i++) {
+      const at = skip + i;
+      const sample = at < body.length ? body[at] : tail[at - body.length];
+      this.#wide[begin + i] = (sample ?? 0) / 32_768;
+    }
+    logMel(this.#wide, out);
+  }
+}

@@ -1,0 +1,139 @@
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { MainToSlot, SlotCall, SlotInit } from '../contracts/slot-messages.ts';
+import { SLOT_MESSAGES_VERSION, SPOOL_VERSION } from '../contracts/versions.ts';
+import { describeError } from '../platform/app-error.ts';
+import { audioKernels } from '../platform/audio-kernels.ts';
+import { isoNow, monotonicMs, within } from '../platform/clock.ts';
+import { createLogger } from '../platform/logger.ts';
+import { loadModelPath } from '../platform/model-files.ts';
+import { ownIdentity } from '../platform/process-identity.ts';
+import { PRODUCT_VERSION } from '../platform/version.ts';
+import { type CallTools, type RunningCall, runCall } from './call/run-call.ts';
+import { leaveProcess } from './leave-process.ts';
+import { TurnModel } from './listen/turn-model.ts';
+import { VoiceActivity } from './listen/voice-activity.ts';
+import { SpoolFolder } from './record/spool-folder.ts';
+import { Heartbeat, tellMain } from './slot-channel.ts';
+import { warmUpgradePath } from './warm-up.ts';
+
+/**
+ * A slot: one process, one call at a time. Main tells it what it needs to know, hands it sockets, and may vanish at
+ * any moment; a call that runs then goes on to its end, leaves its spool, and the slot leaves with it (appliance.md,
+ * Shape 2).
+ */
+const WARM_UP_BOUND_MS = 2_000;
+
+let tools: CallTools | undefined;
+let spoolRoot = '';
+let current: { callId: string; running: RunningCall | undefined } | undefined;
+let leaving = false;
+
+process.on('message', (message: MainToSlot, socket?: Socket) => {
+  if (message.v !== SLOT_MESSAGES_VERSION) {
+    process.stderr.write(
+      `slot ${process.pid}: main speaks version ${message.v} of the slot messages, this slot ${SLOT_MESSAGES_VERSION}; restart the appliance after an upgrade\n`,
+    );
+    void leaveProcess(1);
+    return;
+  }
+  switch (message.type) {
+    case 'init':
+      prepare(message).catch((error) => {
+        process.stderr.write(`slot ${process.pid}: cannot start: ${describeError(error)}\n`);
+        void leaveProcess(1);
+      });
+      return;
+    case 'call':
+      void takeCall(message, socket);
+      return;
+    case 'hangup':
+      if (current?.callId === message.callId) current.running?.order(message.reason);
+      return;
+    case 'leave':
+      leaving = true;
+      leaveWhenIdle();
+  }
+});
+
+process.on('disconnect', () => {
+  leaving = true;
+  leaveWhenIdle();
+});
+
+// A Ctrl-C or a stop of the whole service reaches main, which decides what becomes of the slots.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => {
+  leaving = true;
+  leaveWhenIdle();
+});
+
+async function prepare(init: SlotInit): Promise<void> {
+  const startedAtMs = monotonicMs();
+  const logger = createLogger({ level: init.logLevel, role: 'slot', slot: init.slotId });
+  audioKernels();
+  const vadPath = await loadModelPath('silero-vad', init.modelDir);
+  const vad = await VoiceActivity.create(vadPath);
+  let turnModel: TurnModel | null = null;
+  let turnState: 'ready' | 'missing' | 'off' = 'off';
+  if (init.turnModel === 'slot') {
+    try {
+      turnModel = await TurnModel.start({
+        modelPath: await loadModelPath('smart-turn', init.modelDir),
+        onDied: (error) =>
+          logger.error({ err: describeError(error) }, 'the turn model died; the silence rule decides'),
+      });
+      turnState = 'ready';
+    } catch (error) {
+      turnState = 'missing';
+      logger.warn({ err: describeError(error) }, 'no turn model; the silence rule decides');
+    }
+  }
+  spoolRoot = join(init.dataDir, 'spool');
+  tools = { init, vad, turnModel, heartbeat: new Heartbeat(), logger };
+  tools.heartbeat.startTimer(() => current?.callId ?? null);
+  await within(warmUpgradePath(), WARM_UP_BOUND_MS, undefined);
+  tellMain({
+    type: 'ready',
+    models: { 'silero-vad': 'ready', 'smart-turn': turnState },
+    warmupMs: Math.round(monotonicMs() - startedAtMs),
+  });
+}
+
+async function takeCall(call: SlotCall, socket: Socket | undefined): Promise<void> {
+  if (!socket || !tools || current) {
+    // The caller left on the way here, or main and slot disagree about who is free: nothing of the call exists yet.
+    socket?.destroy();
+    if (!current) tellMain({ type: 'finished', callId: call.callId, hasResult: false, disconnectedBy: null });
+    return;
+  }
+  current = { callId: call.callId, running: undefined };
+  let hasResult = false;
+  let disconnectedBy = null;
+  try {
+    const folder = await SpoolFolder.create(spoolRoot, {
+      v: SPOOL_VERSION,
+      callId: call.callId,
+      ...ownIdentity(),
+      slotId: tools.init.slotId,
+      botId: call.botId,
+      version: PRODUCT_VERSION,
+      createdAt: isoNow(),
+    });
+    const verdict = await runCall(call, socket, folder, tools, (running) => {
+      if (current) current.running = running;
+    });
+    hasResult = verdict !== null;
+    disconnectedBy = verdict?.disconnectedBy ?? null;
+  } catch (error) {
+    tools.logger.error({ call_id: call.callId, err: describeError(error) }, 'the call failed');
+    socket.destroy();
+  }
+  current = undefined;
+  tellMain({ type: 'finished', callId: call.callId, hasResult, disconnectedBy });
+  if (leaving || !process.connected) leaveWhenIdle();
+}
+
+function leaveWhenIdle(): void {
+  if (!current) void leaveProcess(0);
+}

@@ -1,0 +1,182 @@
+import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
+
+/**
+ * The playback queue and its clock. Frames leave on an absolute 20 ms grid, never by setInterval, which drifts by one
+ * per cent (performance.md 2.5). They run ahead of the caller's ear by a fixed lead, so that a busy host does not
+ * starve the line.
+ *
+ * Everything queued carries the epoch of its reply. `clear()` begins a new epoch; whatever still arrives for an older
+ * one is refused, so nothing of a cancelled reply can leave after `clear` (RT-16).
+ */
+export interface PacerSink {
+  /** One frame leaves; it will be heard at `playAtMs`, which is sample `playAtSample` of the line clock. */
+  onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number): void;
+  /** The last frame of a unit has left; it ends in the caller's ear at `playEndMs`. */
+  onUnitSent(unitId: number, playEndMs: number): void;
+  /** Every tick, at least every IDLE_TICK_MS. */
+  onTick(): void;
+}
+
+/** With nothing to send, the clock still ticks for timers, the heartbeat and gap filling. */
+export const IDLE_TICK_MS = 100;
+/** Timers fire up to a millisecond early; such a wake counts as on time. */
+const EARLY_MS = 1;
+
+type Entry = { unitId: number; samples: Int16Array; offset: number } | { unitId: number; end: true };
+
+export class Pacer {
+  private readonly sink: PacerSink;
+  private readonly leadMs: number;
+  private readonly now: () => number;
+  private readonly lineSamples: () => number;
+  private readonly frame = new Int16Array(FRAME_SAMPLES);
+  private queue: Entry[] = [];
+  private queuedSamples = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private running = false;
+  private spurtStartMs = 0;
+  private spurtStartSample = 0;
+  private spurtFrames = 0;
+  /** Of what is queued and may still be queued; older epochs are dead. */
+  epoch = 0;
+
+  constructor(options: { sink: PacerSink; leadMs: number; now: () => number; lineSamples: () => number }) {
+    this.sink = options.sink;
+    this.leadMs = options.leadMs;
+    this.now = options.now;
+    this.lineSamples = options.lineSamples;
+  }
+
+  start(): void {
+    this.running = true;
+    this.schedule();
+  }
+
+  stop(): void {
+    this.running = false;
+    clearTimeout(this.timer);
+    this.queue = [];
+    this.queuedSamples = 0;
+  }
+
+  /** Queues audio of a unit. False where its epoch is over. The pacer keeps the samples. */
+  push(epoch: number, unitId: number, samples: Int16Array): boolean {
+    if (epoch !== this.epoch || !this.running) return false;
+    if (samples.length > 0) {
+      this.queue.push({ unitId, samples, offset: 0 });
+      this.queuedSamples += samples.length;
+      this.wake();
+    }
+    return true;
+  }
+
+  /** The unit is complete; its last frame is padded with silence. */
+  endUnit(epoch: number, unitId: number): boolean {
+    if (epoch !== this.epoch || !this.running) return false;
+    this.queue.push({ unitId, end: true });
+    this.wake();
+    return true;
+  }
+
+  /** Drops what is queued and begins a new epoch. */
+  clear(): void {
+    this.epoch++;
+    this.queue = [];
+    this.queuedSamples = 0;
+    this.spurtStartMs = Number.NEGATIVE_INFINITY;
+    this.spurtFrames = 0;
+  }
+
+  get queuedMs(): number {
+    return (this.queuedSamples / FRAME_SAMPLES) * FRAME_MS;
+  }
+
+  /** When the caller has heard everything that has been sent; in the past when the line is quiet. */
+  get playEndMs(): number {
+    return this.spurtFrames === 0
+      ? Number.NEGATIVE_INFINITY
+      : this.spurtStartMs + this.spurtFrames * FRAME_MS;
+  }
+
+  /** Whether the caller hears the bot now or is about to. */
+  get isSpeaking(): boolean {
+    return this.queuedSamples > 0 || this.playEndMs > this.now();
+  }
+
+  private wake(): void {
+    if (!this.running) return;
+    clearTimeout(this.timer);
+    this.sendDue();
+    this.schedule();
+  }
+
+  private schedule(): void {
+    const dueMs = this.hasFrame() ? this.nextDueMs() : Number.POSITIVE_INFINITY;
+    const waitMs = Math.min(IDLE_TICK_MS, Math.max(0, dueMs - this.now()));
+    this.timer = setTimeout(() => {
+      if (!this.running) return;
+      this.sendDue();
+      this.sink.onTick();
+      if (this.running) this.schedule();
+    }, waitMs);
+  }
+
+  private nextDueMs(): number {
+    if (this.playEndMs < this.now()) return this.now();
+    return this.spurtStartMs + this.spurtFrames * FRAME_MS - this.leadMs;
+  }
+
+  private sendDue(): void {
+    this.passUnitEnds();
+    while (this.hasFrame()) {
+      const now = this.now();
+      if (this.playEndMs < now) {
+        // The line ran dry, so a new grid begins here; catching up would only pile frames up at the far end.
+        this.spurtStartMs = now;
+        this.spurtStartSample = this.lineSamples();
+        this.spurtFrames = 0;
+      }
+      if (now < this.spurtStartMs + this.spurtFrames * FRAME_MS - this.leadMs - EARLY_MS) return;
+      this.sendFrame();
+      this.passUnitEnds();
+    }
+  }
+
+  private sendFrame(): void {
+    const unitId = this.queue[0]?.unitId ?? 0;
+    let filled = 0;
+    while (filled < FRAME_SAMPLES) {
+      const entry = this.queue[0];
+      if (!entry || 'end' in entry) break;
+      const take = Math.min(FRAME_SAMPLES - filled, entry.samples.length - entry.offset);
+      this.frame.set(entry.samples.subarray(entry.offset, entry.offset + take), filled);
+      filled += take;
+      entry.offset += take;
+      if (entry.offset === entry.samples.length) this.queue.shift();
+    }
+    this.frame.fill(0, filled);
+    this.queuedSamples -= filled;
+    const playAtMs = this.spurtStartMs + this.spurtFrames * FRAME_MS;
+    const playAtSample = this.spurtStartSample + this.spurtFrames * FRAME_SAMPLES;
+    this.spurtFrames++;
+    this.sink.onFrame(this.frame, playAtSample, unitId, playAtMs);
+  }
+
+  private passUnitEnds(): void {
+    for (let head = this.queue[0]; head && 'end' in head; head = this.queue[0]) {
+      this.queue.shift();
+      this.sink.onUnitSent(head.unitId, Math.max(this.playEndMs, this.now()));
+    }
+  }
+
+  /** A whole frame is there, or the rest of a finished unit. */
+  private hasFrame(): boolean {
+    let samples = 0;
+    for (const entry of this.queue) {
+      if ('end' in entry) return samples > 0;
+      samples += entry.samples.length - entry.offset;
+      if (samples >= FRAME_SAMPLES) return true;
+    }
+    return false;
+  }
+}

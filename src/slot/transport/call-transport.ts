@@ -1,0 +1,35 @@
+/** What a live call needs of its line, whatever carries it: the one neutral leg interface (RT-61). */
+export interface CallTransport {
+  /** The config is loaded, audio may flow. */
+  ready(sessionId: string): void;
+  /** One frame of LINEAR16 at 8 kHz; the memory is the caller's again when this returns. */
+  sendAudio(frame: Int16Array): void;
+  /** Drop what is queued at the far end. */
+  sendClear(): void;
+  /** Asks for an echo once everything sent so far has been played. */
+  sendMark(name: string): void;
+  /** Says why, closes in order, and forces the socket down when the peer does not answer. */
+  hangUp(reason: string): Promise<void>;
+  /** Closes with a code and a reason, without a hang-up message. */
+  close(code: number, reason: string): Promise<void>;
+  /** Called several times a second while the call runs: finds a peer that is gone without saying so. */
+  tick(): void;
+  /** What was counted and ignored, for the results. */
+  noise(): Record<string, number>;
+}
+
+export interface TransportHandlers {
+  /** Caller audio; the memory is reused after the call returns. */
+  onAudio(samples: Int16Array): void;
+  onMark(name: string): void;
+  onDtmf(digit: string): void;
+  /** The customer hung up, as the dialler says. */
+  onStop(reason: string): void;
+  /** The line is gone: closed by the peer, broken, or given up by us. */
+  onGone(how: LineLoss): void;
+}
+
+export interface LineLoss {
+  kind: 'closed' | 'broken' | 'protocol' | 'stalled' | 'vanished';
+  reason: string;
+}

@@ -1,0 +1,145 @@
+// Runs every check: format and lint, types, then the compiled tests. The last line is "N passed, N failed".
+//
+//   ./trunkline node test/run.mjs [FILTER]...     a filter is a part of a test file's path; with one, tests only
+//
+// Each test file is a node-tap program and runs by itself, two at a time. tap's own runner would add loaders to
+// every process that a test starts, and the tests here start real slots and measure them.
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readTap } from './support/read-tap.mjs';
+
+const project = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
+const compiled = join(project, 'dist/test');
+
+/** Test files at work at once: the reference machine for tests has two cores. */
+const JOBS = 2;
+/** A test file that takes longer than this has failed; tap reports it, and the kill comes a little later. */
+const FILE_TIMEOUT_S = 300;
+const KILL_AFTER_MS = (FILE_TIMEOUT_S + 20) * 1000;
+/** Most output of one file that is kept; a file that prints more has failed anyway. */
+const MAX_OUTPUT_CHARS = 8_000_000;
+
+const running = new Set();
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    for (const child of running) killGroup(child);
+    process.exit(130);
+  });
+}
+
+const filters = process.argv.slice(2);
+const totals = { passed: 0, failed: 0 };
+const failures = [];
+
+if (filters.length === 0) {
+  await check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']);
+  await check('types', ['node_modules/typescript-7/bin/tsc', '--noEmit']);
+}
+const files = testFiles(filters);
+if (files.length === 0) {
+  totals.failed += 1;
+  failures.push({
+    title: 'test files',
+    text: `no compiled test file fits "${filters.join(' ')}"; run "npm run build" first`,
+  });
+}
+const queue = [...files];
+await Promise.all(Array.from({ length: JOBS }, worker));
+
+for (const failure of failures) process.stdout.write(`\n---- ${failure.title}\n${failure.text}\n`);
+process.exitCode = totals.failed === 0 ? 0 : 1;
+process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
+
+async function check(title, args) {
+  const ended = await runNode(args, {});
+  const ok = ended.code === 0;
+  count(ok ? 1 : 0, ok ? 0 : 1);
+  report(ok, title, ended.seconds, '');
+  if (!ok) failures.push({ title, text: ended.output.trimEnd() });
+}
+
+async function worker() {
+  for (let file = queue.shift(); file; file = queue.shift()) {
+    const ended = await runNode(['--enable-source-maps', join(compiled, file)], {
+      TAP_TIMEOUT: String(FILE_TIMEOUT_S),
+    });
+    const result = readTap(ended.output, ended);
+    count(result.passed, result.failures.length);
+    const title = file.replace(/\.test\.js$/, '');
+    report(result.failures.length === 0, title, ended.seconds, `${result.passed} passed`);
+    for (const failure of result.failures) {
+      process.stdout.write(`       not ok: ${failure.name}\n`);
+      failures.push({ title: `${title}: ${failure.name}`, text: failure.diagnostics });
+    }
+  }
+}
+
+/** Runs the pinned Node on a script, in a process group of its own so that a time-out takes its children along. */
+function runNode(args, env) {
+  const startedMs = performance.now();
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      cwd: project,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    running.add(child);
+    let output = '';
+    let overflow = false;
+    const take = (text) => {
+      if (output.length + text.length > MAX_OUTPUT_CHARS) overflow = true;
+      else output += text;
+    };
+    child.stdout.setEncoding('utf8').on('data', take);
+    // Diagnostics that a test prints beside TAP must not be read as TAP.
+    child.stderr.setEncoding('utf8').on('data', (text) => take(text.replace(/^(?=.)/gm, '# ')));
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      killGroup(child);
+    }, KILL_AFTER_MS);
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      running.delete(child);
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+      resolve({ code, signal, timedOut, overflow, output, seconds });
+    });
+  });
+}
+
+function killGroup(child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It ended in this moment.
+  }
+}
+
+function testFiles(wanted) {
+  if (!existsSync(compiled)) return [];
+  return readdirSync(compiled, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
+    .map((entry) => relative(compiled, join(entry.parentPath, entry.name)))
+    .filter(
+      (file) =>
+        wanted.length === 0 || wanted.some((part) => `dist/test/${file}`.includes(withoutEnding(part))),
+    )
+    .sort();
+}
+
+/** `test/cli/call.test.ts` names the compiled file too. */
+function withoutEnding(part) {
+  return part.replace(/\.(test\.)?[tj]s$/, '');
+}
+
+function count(passed, failed) {
+  totals.passed += passed;
+  totals.failed += failed;
+}
+
+function report(ok, title, seconds, note) {
+  process.stdout.write(`${ok ? 'ok    ' : 'NOT OK'} ${title.padEnd(56)} ${seconds.padStart(6)} s  ${note}\n`);
+}
