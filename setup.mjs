@@ -18,7 +18,7 @@ const USAGE = `usage: node setup.mjs [demo|test|bench] [--only STEP] [--quiet]
   --only STEP one step alone: packages, npm, native, build, models, runner
   --quiet     say nothing unless a step fails`;
 
-const EXIT_USAGE = 64;
+const EXIT_USAGE = 2;
 const OLDEST_NODE = 18;
 
 process.exitCode = await main();

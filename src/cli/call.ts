@@ -9,7 +9,7 @@ import { type DiallerCall, placeCall } from './dialler-client.ts';
 import type { DiallerEvent } from './dialler-events.ts';
 import { stereoWav } from './sound-track.ts';
 
-const EXIT_USAGE = 64;
+const EXIT_USAGE = 2;
 /** The bot may take this long to begin its opening or an answer. */
 const ANSWER_TIMEOUT_MS = 15_000;
 /** Without recordings the caller only listens, at most this long. */

@@ -14,7 +14,7 @@ First steps
 
 "trunkline help COMMAND" explains one command with examples.
 
-Exit codes: 0 fine, 1 something is not right, 64 the command line cannot be understood,
+Exit codes: 0 fine, 1 something is not right, 2 the command line cannot be understood,
 78 a boot setting is wrong.`;
 }
 
@@ -70,12 +70,6 @@ examples
   trunkline call demo
   trunkline call demo --wav question.wav --wav thanks.wav --out heard.wav
   trunkline call sales --url ws://10.0.0.5:8090 --from +15550100 --var plan=gold`,
-
-  models: `trunkline models: fetch the speech models and check their hashes.
-
-usage: trunkline models [--check] [--required] [--json]
-
-Run "trunkline models --help" for the options.`,
 
   doctor: `trunkline doctor: check what the appliance needs and say what to do.
 

@@ -3,25 +3,25 @@ import { PRODUCT_VERSION } from '../platform/version.ts';
 import { commandHelp, generalHelp } from './help.ts';
 import { nearest } from './nearest.ts';
 
-/** Exit codes of every command (sysexits.h where it has one). */
-export const EXIT = {
+/** Exit codes of every command; 78 is EX_CONFIG of sysexits.h. */
+const EXIT = {
   ok: 0,
   /** The command ran and what it looked at is not right. */
   failed: 1,
   /** The command line cannot be understood. */
-  usage: 64,
+  usage: 2,
   /** A boot setting is wrong; a service manager must not try again. */
   badSetting: 78,
 } as const;
 
-export interface Command {
+interface Command {
   name: string;
   summary: string;
   run: (args: string[]) => Promise<number | undefined>;
 }
 
 /** Loaded on demand: `trunkline help` must not pay for the speech models, and a slot never loads this file. */
-export const COMMANDS: readonly Command[] = [
+const COMMANDS: readonly Command[] = [
   {
     name: 'start',
     summary: 'run the appliance in the foreground',
@@ -67,7 +67,7 @@ async function main(args: string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(PRODUCT_VERSION, EXIT.ok);
   const command = COMMANDS.find((known) => known.name === name);
   if (!command) return unknown(name);
-  if (wantsHelp(rest) && command.name !== 'models') return help(command.name);
+  if (wantsHelp(rest)) return help(command.name);
   return (await command.run(rest)) ?? EXIT.ok;
 }
 
@@ -81,8 +81,10 @@ function wantsHelp(args: string[]): boolean {
   return values.help === true;
 }
 
-function help(name: string | undefined): number {
+async function help(name: string | undefined): Promise<number> {
   if (name === undefined) return print(generalHelp(COMMANDS), EXIT.ok);
+  // This command explains itself: its options are checked against the model manifest.
+  if (name === 'models') return (await import('./models.ts')).modelsCommand(['--help']);
   const text = commandHelp(name);
   return text ? print(text, EXIT.ok) : unknown(name);
 }

@@ -4,18 +4,28 @@ import { type Static, Type } from 'typebox';
  * The config response, control plane to slot (interface.md, "Config response"): a flat object. The inner shapes that
  * interface.md leaves open are declared here with the sentence that the API docs show. Slots import the types only.
  */
-export const ProviderConfig = Type.Object(
-  {
-    provider: Type.String({ description: 'Which client serves this step' }),
-    model: Type.Optional(Type.String()),
-    language: Type.Optional(Type.String({ description: 'BCP 47' })),
-    api_key: Type.Optional(
-      Type.String({ description: 'Injected by the control plane from system settings' }),
-    ),
-  },
-  { additionalProperties: true },
+export interface ProviderConfig {
+  provider: string;
+  model?: string;
+  language?: string;
+  api_key?: string;
+  /** What else the provider understands; its client checks it. */
+  [setting: string]: unknown;
+}
+
+export const ProviderConfig = Type.Unsafe<ProviderConfig>(
+  Type.Object(
+    {
+      provider: Type.String({ description: 'Which client serves this step' }),
+      model: Type.Optional(Type.String()),
+      language: Type.Optional(Type.String({ description: 'BCP 47' })),
+      api_key: Type.Optional(
+        Type.String({ description: 'Injected by the control plane from system settings' }),
+      ),
+    },
+    { additionalProperties: true },
+  ),
 );
-export type ProviderConfig = Static<typeof ProviderConfig>;
 
 export const VadConfig = Type.Object(
   {

@@ -65,7 +65,9 @@ function reasonsOf(sources: HealthSources): string[] {
     );
   }
   if (sources.foreignFolders > 0) {
-    reasons.push(`${sources.foreignFolders} spool folders were written by another version and are left alone.`);
+    reasons.push(
+      `${sources.foreignFolders} spool folders were written by another version and are left alone.`,
+    );
   }
   if (sources.failedFolders > 0) {
     reasons.push(`${sources.failedFolders} finished calls could not be taken in yet; see the log.`);

@@ -7,7 +7,13 @@ import { isCoreSecret } from './core-secret.ts';
 import { badUpgrade, REFUSALS, type Refusal } from './refusal.ts';
 
 /** Headers by which a proxy in front shows itself. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'] as const;
+const FORWARDED = [
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+] as const;
 
 export interface CallTarget {
   kind: 'telephony' | 'partner';
@@ -95,4 +101,3 @@ function blockList(auth: Extract<WsAuth, { kind: 'networks' }>): BlockList {
 function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
-

@@ -44,7 +44,13 @@ export async function handOver(
       // What is left is the husk of the socket: without a handle it closes nothing, but the server counts it out.
       socket.destroy();
       logger.info(
-        { call_id: call.callId, slot: slot.slotId, slot_pid: slot.pid, bot_id: target.botId, kind: target.kind },
+        {
+          call_id: call.callId,
+          slot: slot.slotId,
+          slot_pid: slot.pid,
+          bot_id: target.botId,
+          kind: target.kind,
+        },
         'call handed to a slot',
       );
       return 'taken';

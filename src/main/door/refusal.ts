@@ -30,7 +30,11 @@ export const REFUSALS = {
   },
   slotsFailed: {
     status: 503,
-    body: { error: 'No call slot took the call', code: 'slot_died', retry_after_seconds: RETRY_AFTER_SECONDS },
+    body: {
+      error: 'No call slot took the call',
+      code: 'slot_died',
+      retry_after_seconds: RETRY_AFTER_SECONDS,
+    },
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
   methodNotAllowed: { status: 405, body: { error: 'Method not allowed', code: 'method_not_allowed' } },
@@ -42,7 +46,10 @@ export function badUpgrade(detail: string): Refusal {
 }
 
 /** The host could serve, but must not now (RT-71); `detail` says what is short. */
-export function underPressure(code: 'disk_full' | 'store_unavailable' | 'at_capacity', detail: string): Refusal {
+export function underPressure(
+  code: 'disk_full' | 'store_unavailable' | 'at_capacity',
+  detail: string,
+): Refusal {
   return {
     status: 503,
     body: { error: 'Not accepting calls', code, detail, retry_after_seconds: RETRY_AFTER_SECONDS },
@@ -60,7 +67,9 @@ export function refusalParts(refusal: Refusal): { headers: Record<string, string
       'content-length': String(Buffer.byteLength(body)),
       'cache-control': 'no-store',
       connection: 'close',
-      ...(refusal.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) }),
+      ...(refusal.retryAfterSeconds === undefined
+        ? {}
+        : { 'retry-after': String(refusal.retryAfterSeconds) }),
     },
   };
 }

@@ -1,5 +1,10 @@
 import type { Logger } from '../../platform/logger.ts';
-import { DELIVERY_TIMEOUT_MS, type DeliveryOutcome, type DeliveryTerms, deliverOnce } from './deliver-once.ts';
+import {
+  DELIVERY_TIMEOUT_MS,
+  type DeliveryOutcome,
+  type DeliveryTerms,
+  deliverOnce,
+} from './deliver-once.ts';
 import type { OutboxRow, ResultsOutbox } from './results-outbox.ts';
 import { BACKOFF_MAX_MS, waitAfterFailure } from './retry-schedule.ts';
 
@@ -151,10 +156,7 @@ export class DeliveryLoop {
     }
   }
 
-  private async noteFailure(
-    row: OutboxRow,
-    outcome: Exclude<DeliveryOutcome, 'delivered'>,
-  ): Promise<void> {
+  private async noteFailure(row: OutboxRow, outcome: Exclude<DeliveryOutcome, 'delivered'>): Promise<void> {
     const attempts = row.attempts + 1;
     const waitMs = waitAfterFailure(attempts, outcome.transient, this.clock.random());
     const next: OutboxRow = {
@@ -164,7 +166,13 @@ export class DeliveryLoop {
       nextAttemptAtMs: this.clock.nowMs() + waitMs,
     };
     this.options.logger.warn(
-      { call_id: row.callId, session_id: row.sessionId, attempts, reason: outcome.error, retry_in_ms: waitMs },
+      {
+        call_id: row.callId,
+        session_id: row.sessionId,
+        attempts,
+        reason: outcome.error,
+        retry_in_ms: waitMs,
+      },
       'a result was not delivered; it stays in the outbox',
     );
     await this.options.outbox.update(next);

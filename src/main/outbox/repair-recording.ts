@@ -36,6 +36,7 @@ export async function repairRecording(path: string): Promise<number | null> {
 function formatOf(head: Buffer): WavFormat {
   const channels = head.readUInt16LE(22);
   const sampleRate = head.readUInt32LE(24);
-  const named = head.toString('latin1', 0, 4) === 'RIFF' && (channels === 1 || channels === 2) && sampleRate > 0;
+  const named =
+    head.toString('latin1', 0, 4) === 'RIFF' && (channels === 1 || channels === 2) && sampleRate > 0;
   return named ? { channels, sampleRate } : { channels: 2, sampleRate: LINE_RATE_HZ };
 }

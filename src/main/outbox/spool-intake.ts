@@ -118,7 +118,10 @@ export class SpoolIntake {
       // The sweep repeats a failing intake every few seconds; its log line stands once per reason.
       if (this.failed.get(callId) !== reason) {
         this.failed.set(callId, reason);
-        logger.error({ call_id: callId, err: reason }, 'a finished call could not be taken in; it is tried again');
+        logger.error(
+          { call_id: callId, err: reason },
+          'a finished call could not be taken in; it is tried again',
+        );
       }
       return null;
     }
@@ -141,7 +144,10 @@ export async function takeFolder(
     return null;
   }
   if (reading.salvaged) {
-    options.logger.warn({ ...facts, session_id: reading.sessionId, cause }, 'a call was salvaged from its journal');
+    options.logger.warn(
+      { ...facts, session_id: reading.sessionId, cause },
+      'a call was salvaged from its journal',
+    );
   }
   await placeRecording(folder, reading, options);
   if (reading.body.length > RESULTS_MAX_BYTES) {

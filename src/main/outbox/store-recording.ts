@@ -7,7 +7,11 @@ import { syncFolder } from '../../platform/durable-files.ts';
  * Moves a recording to its place under the recordings folder, durably. Returns false where neither the source nor an
  * earlier move of it exists. Safe to repeat after a crash at any point.
  */
-export async function storeRecording(source: string, recordingsFolder: string, key: string): Promise<boolean> {
+export async function storeRecording(
+  source: string,
+  recordingsFolder: string,
+  key: string,
+): Promise<boolean> {
   const target = recordingPath(recordingsFolder, key);
   if (!(await exists(source))) return exists(target);
   await makeFolders(recordingsFolder, dirname(target));

@@ -8,7 +8,8 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isAlive } from '../../platform/process-identity.ts';
 import type { SalvageCause } from '../outbox/salvage.ts';
-import { DUMP_BEFORE_KILL_MS, HANGUP_TO_KILL_MS } from './progress-watch.ts';
+import { reportHungProcess } from './hung-report.ts';
+import { HANGUP_TO_KILL_MS } from './progress-watch.ts';
 import { ownerTouchedAtMs, readFolderFacts, readJournalCall } from './spool-owner.ts';
 
 /** How often known orphans are looked at. */
@@ -20,6 +21,7 @@ const OWNERLESS_AFTER_MS = 60_000;
 
 export interface OrphanCallsOptions {
   spoolFolder: string;
+  reportsFolder: string;
   /** Whether a slot of this main has this call now. */
   isLeased(callId: string): boolean;
   /** Whether this process is a slot of this main. */
@@ -131,7 +133,10 @@ export class OrphanCalls {
     for (const orphan of [...this.orphans.values()]) {
       if (!isAlive(orphan.owner)) {
         this.orphans.delete(orphan.callId);
-        this.options.logger.info({ call_id: orphan.callId, slot_pid: orphan.owner.pid }, 'an orphan has left');
+        this.options.logger.info(
+          { call_id: orphan.callId, slot_pid: orphan.owner.pid },
+          'an orphan has left',
+        );
         this.options.intake.take(orphan.callId, orphan.cause);
         this.options.onChange();
       } else {
@@ -155,7 +160,8 @@ export class OrphanCalls {
       return;
     }
     if (orphan.toldToHangUpAtMs !== null) {
-      if (nowMs - orphan.toldToHangUpAtMs > HANGUP_TO_KILL_MS) this.kill(orphan, 'an orphan does not hang up');
+      if (nowMs - orphan.toldToHangUpAtMs > HANGUP_TO_KILL_MS)
+        this.kill(orphan, 'an orphan does not hang up');
       return;
     }
     if (orphan.deadlineWallMs === null) {
@@ -165,7 +171,10 @@ export class OrphanCalls {
     }
     if (Date.now() > orphan.deadlineWallMs) {
       orphan.toldToHangUpAtMs = nowMs;
-      this.options.logger.warn({ call_id: orphan.callId }, 'an orphan is over its maximum duration; it is ended');
+      this.options.logger.warn(
+        { call_id: orphan.callId },
+        'an orphan is over its maximum duration; it is ended',
+      );
       signal(orphan.owner, 'SIGTERM');
     }
   }
@@ -174,8 +183,9 @@ export class OrphanCalls {
     orphan.killing = true;
     orphan.cause = 'slot_hung';
     this.options.logger.error({ call_id: orphan.callId, slot_pid: orphan.owner.pid }, why);
-    signal(orphan.owner, 'SIGUSR2');
-    this.timers.push(setTimeout(() => signal(orphan.owner, 'SIGKILL'), DUMP_BEFORE_KILL_MS));
+    void reportHungProcess(orphan.owner.pid, orphan.callId, this.options.reportsFolder).finally(() =>
+      signal(orphan.owner, 'SIGKILL'),
+    );
   }
 
   /** Runs `action` again and again, never twice at once. */

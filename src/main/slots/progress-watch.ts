@@ -6,12 +6,11 @@ import {
 } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { reportHungProcess } from './hung-report.ts';
 import type { LiveCall, SlotProcess, SlotState } from './slot-process.ts';
 
 /** How often the watch looks. */
 export const WATCH_EVERY_MS = 500;
-/** Between the stack dump and the kill of a hung slot. */
-export const DUMP_BEFORE_KILL_MS = 500;
 /** A slot that has not become ready by then is killed and started again. */
 export const START_TIMEOUT_MS = 60_000;
 /**
@@ -55,13 +54,10 @@ function deadlineOf(call: LiveCall): number {
  * Asks of every slot whether what should have happened did happen: the pacer ticks, calls end in time. Main is the
  * second to enforce the duration; the slot is the first.
  */
-export function startProgressWatch(options: {
-  slots(): SlotProcess[];
-  onDumped(): void;
-  logger: Logger;
-}): { stop(): void } {
+export function startProgressWatch(options: { slots(): SlotProcess[]; reportsFolder: string; logger: Logger }): {
+  stop(): void;
+} {
   const dumped = new Set<SlotProcess>();
-  const kills = new Set<NodeJS.Timeout>();
   let lastLookAtMs = monotonicMs();
   const timer = setInterval(() => {
     const nowMs = monotonicMs();
@@ -82,20 +78,15 @@ export function startProgressWatch(options: {
       }
       options.logger.error({ ...facts, verdict }, 'a slot does not answer; it is dumped and killed');
       dumped.add(slot);
-      slot.dump();
-      const kill = setTimeout(() => {
-        kills.delete(kill);
+      void reportHungProcess(slot.pid ?? 0, slot.call?.callId ?? null, options.reportsFolder).finally(() => {
         dumped.delete(slot);
         slot.kill('slot_hung');
-        options.onDumped();
-      }, DUMP_BEFORE_KILL_MS);
-      kills.add(kill);
+      });
     }
   }, WATCH_EVERY_MS);
   return {
     stop() {
       clearInterval(timer);
-      for (const kill of kills) clearTimeout(kill);
     },
   };
 }

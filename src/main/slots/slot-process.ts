@@ -7,7 +7,7 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 
 /** A slot that was told to leave while idle is killed when it has not gone by then. */
-const LEAVE_TIMEOUT_MS = 5_000;
+const LEAVE_TIMEOUT_MS = 8_000;
 /** A slot whose channel broke cannot be reached any more; it is killed when it has not exited by then. */
 const CHANNEL_LOST_GRACE_MS = 2_000;
 /** What a slot may know of main's environment; secrets travel in the init message. */
@@ -89,6 +89,8 @@ export class SlotProcess {
         `--report-directory=${start.reportsFolder}`,
         '--report-exclude-env',
         '--report-exclude-network',
+        '--inspect-port=127.0.0.1:0',
+        '--inspect-publish-uid=http',
         '--max-semi-space-size=2',
       ],
       detached: true,
@@ -131,7 +133,9 @@ export class SlotProcess {
     return new Promise((resolve, reject) => {
       if (!this.reachable) {
         this.call = null;
-        reject(new AppError('slot_died', 'the slot left before it could take the call; the caller may retry'));
+        reject(
+          new AppError('slot_died', 'the slot left before it could take the call; the caller may retry'),
+        );
         return;
       }
       this.child.send(call, socket, { keepOpen: false }, (error) => {
@@ -153,11 +157,6 @@ export class SlotProcess {
     this.leaving = true;
     this.tell({ v: SLOT_MESSAGES_VERSION, type: 'leave' });
     if (this.state !== 'busy' && this.state !== 'leased') this.expectExit(LEAVE_TIMEOUT_MS);
-  }
-
-  /** Asks a running slot with Node's report flag for its stacks. */
-  dump(): void {
-    if (this.state !== 'ended') this.child.kill('SIGUSR2');
   }
 
   kill(cause: 'slot_died' | 'slot_hung'): void {

@@ -1,6 +1,12 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { JOURNAL_FILE, type JournalCall, OWNER_FILE, RESULT_FILE, type SpoolOwner } from '../../contracts/spool.ts';
+import {
+  JOURNAL_FILE,
+  type JournalCall,
+  OWNER_FILE,
+  RESULT_FILE,
+  type SpoolOwner,
+} from '../../contracts/spool.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
 import { parseJournal } from '../outbox/journal.ts';
 
@@ -57,7 +63,9 @@ function parseOwner(text: string): SpoolOwner | null {
     if (typeof value !== 'object' || value === null) return null;
     if (value.v !== SPOOL_VERSION) return value as SpoolOwner;
     const whole =
-      typeof value.pid === 'number' && typeof value.startTicks === 'number' && typeof value.bootId === 'string';
+      typeof value.pid === 'number' &&
+      typeof value.startTicks === 'number' &&
+      typeof value.bootId === 'string';
     return whole ? (value as SpoolOwner) : null;
   } catch {
     return null;

@@ -1,20 +1,19 @@
 /**
- * Patterns of a bot come from a form and meet what callers say, in a process that must send a frame every 20 ms. The
- * regular expressions of the language may take exponential time, so only a tame subset passes:
+ * Patterns of a bot come from a form and meet what callers say, in a process that must send a frame every 20 ms. A
+ * regular expression may try more ways than there are seconds, so only a tame subset passes:
  *
  * - at most 300 characters, no back-reference, no look-around;
  * - a group that is repeated (`*`, `+`, `{n}`) holds no quantifier and no alternative, which is where `(a+)+` and
  *   `(a|aa)+` explode;
- * - at most 2 unbounded quantifiers, and at most 10 other choices (`?`, `{n,m}`, alternatives inside groups), so that
- *   the ways to match one text stay few. Alternatives at the top level are free: they are tried one after another.
+ * - the ways to match stay below 100,000, counted as if each choice were free: as many per quantifier as it allows
+ *   repeats (300 for `*` and `+`, 2 for `?`), as many per group as it has alternatives. So two `*` are fine and three
+ *   are not; `\w{3,8}` costs 6. Alternatives at the top level are free: they are tried one after another.
  */
 export const MAX_PATTERN_LENGTH = 300;
-const MAX_UNBOUNDED = 2;
-const MAX_CHOICES = 10;
-const MAX_REPEAT = 50;
+const MAX_WAYS = 100_000;
 
 /** Only this much of what a caller said is matched; what is beyond is not looked at. */
-export const MAX_INPUT_LENGTH = 500;
+export const MAX_INPUT_LENGTH = 300;
 
 /** The compiled pattern, case-insensitive, or the sentence that says why it is refused. */
 export function compileRulePattern(source: string): RegExp | string {
@@ -29,66 +28,68 @@ export function compileRulePattern(source: string): RegExp | string {
   return findDanger(source) ?? compiled;
 }
 
-interface Scan {
-  /** Per open group: whether it holds a quantifier or an alternative so far. */
-  groups: boolean[];
-  unbounded: number;
-  choices: number;
+interface Group {
+  /** It holds a quantifier or an alternative, so far. */
+  chooses: boolean;
+  alternatives: number;
 }
 
 const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})\??/;
 
 /** Expects a source that compiles, so brackets are known to be balanced. */
 function findDanger(source: string): string | null {
-  const scan: Scan = { groups: [], unbounded: 0, choices: 0 };
+  const open: Group[] = [];
+  let ways = 1;
   let at = 0;
   while (at < source.length) {
     const rest = source.slice(at);
-    const opening = /^\((?:\?(?:<[^=!][^>]*>|[^<]|<[=!]))?/.exec(rest);
-    let closedWithChoices = false;
+    let closed: Group | undefined;
     if (/^\\(?:[1-9]|k)/.test(rest)) return 'holds a back-reference; name the words themselves';
-    if (opening) {
-      if (/^\(\?<?[=!]/.test(opening[0])) return 'looks ahead or behind; match the words themselves';
-      scan.groups.push(false);
-      // A quantifier may not follow an opening bracket, so its length is all there is to skip.
-      at += opening[0].length;
+    if (rest[0] === '(') {
+      if (/^\(\?<?[=!]/.test(rest)) return 'looks ahead or behind; match the words themselves';
+      open.push({ chooses: false, alternatives: 1 });
+      // Nothing can be repeated directly behind an opening bracket, so its own sign is all there is to skip.
+      at += /^\((?:\?(?:<[^>]*>|[^:]*:))?/.exec(rest)?.[0].length ?? 1;
       continue;
     }
     if (rest[0] === '|') {
-      if (scan.groups.length > 0) {
-        scan.groups[scan.groups.length - 1] = true;
-        scan.choices++;
+      const group = open.at(-1);
+      if (group) {
+        group.chooses = true;
+        group.alternatives++;
       }
       at++;
-    } else if (rest[0] === ')') {
-      closedWithChoices = scan.groups.pop() ?? false;
-      if (closedWithChoices && scan.groups.length > 0) scan.groups[scan.groups.length - 1] = true;
+      continue;
+    }
+    if (rest[0] === ')') {
+      closed = open.pop();
+      ways *= closed?.alternatives ?? 1;
       at++;
     } else {
       at += atomLength(rest);
     }
-    const quantifier = QUANTIFIER.exec(source.slice(at))?.[0];
-    if (!quantifier) continue;
+    const quantifier = QUANTIFIER.exec(source.slice(at))?.[0] ?? '';
     at += quantifier.length;
-    const danger = countQuantifier(scan, quantifier, closedWithChoices);
-    if (danger) return danger;
+    const repeats = repeatsOf(quantifier);
+    if (closed?.chooses && repeats.most > 1) {
+      return 'repeats a group that itself repeats or chooses; that can take for ever on some words';
+    }
+    ways *= repeats.most - repeats.least + 1;
+    const group = open.at(-1);
+    if (group && (quantifier !== '' || closed?.chooses)) group.chooses = true;
   }
-  if (scan.unbounded > MAX_UNBOUNDED) return `repeats without bound more than ${MAX_UNBOUNDED} times`;
-  if (scan.choices > MAX_CHOICES) return `has more than ${MAX_CHOICES} choices; split the rule in two`;
-  return null;
+  return ways > MAX_WAYS ? `could match in more than ${MAX_WAYS} ways; split the rule in two` : null;
 }
 
-function countQuantifier(scan: Scan, quantifier: string, ofGroupWithChoices: boolean): string | null {
-  const optional = /^\?/.test(quantifier) || /^\{0,1\}/.test(quantifier);
-  if (ofGroupWithChoices && !optional) {
-    return 'repeats a group that itself repeats or chooses; that can take for ever on some words';
-  }
-  if (/^(?:[*+]|\{\d+,\})/.test(quantifier)) scan.unbounded++;
-  else scan.choices++;
-  const bounds = quantifier.match(/\d+/g) ?? [];
-  if (bounds.some((bound) => Number(bound) > MAX_REPEAT)) return `repeats more than ${MAX_REPEAT} times`;
-  if (scan.groups.length > 0) scan.groups[scan.groups.length - 1] = true;
-  return null;
+function repeatsOf(quantifier: string): { least: number; most: number } {
+  const sign = quantifier[0];
+  if (sign === undefined) return { least: 1, most: 1 };
+  if (sign === '?') return { least: 0, most: 1 };
+  if (sign === '*') return { least: 0, most: MAX_INPUT_LENGTH };
+  if (sign === '+') return { least: 1, most: MAX_INPUT_LENGTH };
+  const [, least = '0', comma, most] = /^\{(\d+)(,?)(\d*)\}/.exec(quantifier) ?? [];
+  if (!comma) return { least: Number(least), most: Number(least) };
+  return { least: Number(least), most: most ? Number(most) : MAX_INPUT_LENGTH };
 }
 
 /** Length of the character, escape or character class that `rest` begins with. */

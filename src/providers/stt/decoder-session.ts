@@ -62,7 +62,8 @@ export class DecoderSession implements SttSession {
   #heard: (string | null)[] = [];
   #brokenInARow = 0;
   #failureTold = false;
-  #lastFailure: AppError | null = null;
+  /** Why the open turn can have no text any more, though the next one can. */
+  #turnFailure: AppError | null = null;
 
   private constructor(settings: DecoderSessionSettings, handlers: SttHandlers) {
     this.#settings = settings;
@@ -84,7 +85,10 @@ export class DecoderSession implements SttSession {
     if (this.#closed || samples.length === 0) return;
     const unread = (this.#decoder?.unreadSamples ?? 0) * (LINE_RATE_HZ / WIDE_RATE_HZ);
     if (this.#waitingSamples + samples.length + unread > (MAX_WAITING_MS / 1000) * LINE_RATE_HZ) {
-      this.#broke(new AppError('provider_timeout', `pocketsphinx is more than ${MAX_WAITING_MS} ms behind`));
+      const error = new AppError('provider_timeout', `pocketsphinx is more than ${MAX_WAITING_MS} ms behind`);
+      this.#dropSteps(error);
+      this.#turnFailure = error;
+      this.#broke(this.#decoder, error);
       return;
     }
     this.#waitingSamples += samples.length;
@@ -108,7 +112,7 @@ export class DecoderSession implements SttSession {
           'provider_timeout',
           `pocketsphinx gave no text within ${FLUSH_TIMEOUT_MS} ms`,
         );
-        this.#broke(error);
+        this.#broke(this.#decoder, error);
         throw error;
       }
       if (result instanceof AppError) throw result;
@@ -155,21 +159,24 @@ export class DecoderSession implements SttSession {
 
   async #takeAudio(samples: Int16Array): Promise<void> {
     this.#waitingSamples -= samples.length;
+    if (this.#turnFailure) return;
     this.#hasAudio = true;
     if (!this.#decoder && !this.#closed && this.#brokenInARow < MAX_BROKEN_IN_A_ROW) {
-      await this.#startDecoder().catch((error: AppError) => this.#broke(error));
+      await this.#startDecoder().catch((error: AppError) => this.#broke(null, error));
     }
     this.#writeWide(this.#widen(samples));
   }
 
   async #finishTurn(): Promise<SttResult | AppError> {
-    if (!this.#hasAudio) return { text: '', confidence: null };
     const decoder = this.#decoder;
+    const failure = this.#turnFailure;
+    const hadAudio = this.#hasAudio;
+    this.#turnFailure = null;
     this.#hasAudio = false;
+    if (failure) return failure;
+    if (!hadAudio) return { text: '', confidence: null };
+    if (!decoder) return new AppError('provider_failed', 'pocketsphinx broke too often in this call');
     try {
-      if (!decoder) throw this.#lastFailure ?? new AppError('provider_failed', 'pocketsphinx does not run');
-      // A turn whose first part went down with another child would be a wrong text, not a short one.
-      if (this.#lastFailure) throw this.#lastFailure;
       for (let block = 0; block < SILENCE_BLOCKS; block++) this.#writeWide(this.#widen(SILENCE));
       this.#writeWide(new Int16Array(BLOCK_SAMPLES - this.#blockFill));
       // The program has dealt with a block when it reads the next, so one more is needed.
@@ -178,9 +185,9 @@ export class DecoderSession implements SttSession {
       this.#brokenInARow = 0;
       return { text: this.#textOfTurn(), confidence: null };
     } catch (error) {
+      this.#broke(decoder, error as AppError);
       return error as AppError;
     } finally {
-      this.#lastFailure = null;
       this.#heard = [];
     }
   }
@@ -200,15 +207,14 @@ export class DecoderSession implements SttSession {
   }
 
   async #startDecoder(): Promise<void> {
-    const decoder: DecoderProcess = await DecoderProcess.start(this.#settings.files, DECODER_ARGS, {
+    let started: DecoderProcess | null = null;
+    started = await DecoderProcess.start(this.#settings.files, DECODER_ARGS, {
       onLine: (line) => {
-        if (this.#decoder === decoder) this.#hear(line);
+        if (started !== null && this.#decoder === started) this.#hear(line);
       },
-      onDeath: (error) => {
-        if (this.#decoder === decoder) this.#broke(error);
-      },
+      onDeath: (error) => this.#broke(started, error),
     });
-    this.#decoder = decoder;
+    this.#decoder = started;
     this.#blockFill = 0;
     this.#widen = createWideBand();
   }
@@ -227,15 +233,16 @@ export class DecoderSession implements SttSession {
     return this.#heard.length > 0 ? this.#settings.unclearText : '';
   }
 
-  /** The child is of no more use. The turn is lost, and so is what waits of it; the next audio starts a new child. */
-  #broke(error: AppError): void {
-    if (this.#closed) return;
-    const decoder = this.#decoder;
+  /**
+   * `decoder` is of no more use. The open turn is lost, since half its audio would make a wrong text and not a short
+   * one; the first audio of the next turn starts a new child.
+   */
+  #broke(decoder: DecoderProcess | null, error: AppError): void {
+    if (this.#closed || decoder !== this.#decoder) return;
     this.#decoder = null;
     this.#brokenInARow++;
-    this.#lastFailure = error;
+    if (this.#hasAudio) this.#turnFailure = error;
     this.#heard = [];
-    this.#dropSteps(error);
     void decoder?.stop();
     if (this.#failureTold) return;
     this.#failureTold = true;

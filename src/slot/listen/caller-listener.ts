@@ -73,7 +73,8 @@ export class CallerListener {
   private turn: OpenTurn | undefined;
   private nextWindowSample = 0;
   private fedSample = 0;
-  private pumping: Promise<void> | undefined;
+  private pumping: Promise<void> = Promise.resolve();
+  private isPumping = false;
   private closed = false;
   private interrupted = false;
   /** Samples of speech in the whole call: tells silence from a deaf engine (RT-26). */
@@ -105,7 +106,7 @@ export class CallerListener {
     if (this.closed) return;
     this.window.push(samples);
     if (this.turn || this.wantsSilence) this.feed();
-    this.pumping ??= this.pump();
+    if (!this.isPumping) this.pumping = this.pump();
   }
 
   /** Whether the caller is in the middle of saying something. */
@@ -120,6 +121,7 @@ export class CallerListener {
   }
 
   private async pump(): Promise<void> {
+    this.isPumping = true;
     try {
       while (!this.closed) {
         // After a flood the ring may have moved past what nobody looked at; go on with what is still there.
@@ -130,7 +132,7 @@ export class CallerListener {
         this.onWindow(probability);
       }
     } finally {
-      this.pumping = undefined;
+      this.isPumping = false;
     }
   }
 

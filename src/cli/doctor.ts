@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+import { describeError } from '../platform/app-error.ts';
+import { projectRoot } from '../platform/project-paths.ts';
+import { readSettings, type Settings } from '../platform/settings.ts';
+import type { Finding } from './doctor/finding.ts';
+import {
+  checkClock,
+  checkControlPlane,
+  checkDataFolder,
+  checkPorts,
+  checkSecret,
+} from './doctor/host-checks.ts';
+import {
+  checkEngines,
+  checkKernels,
+  checkModels,
+  checkRuntime,
+  checkSlots,
+} from './doctor/product-checks.ts';
+import { environmentWith } from './env-file.ts';
+
+const EXIT_USAGE = 2;
+
+/** `trunkline doctor`: one line per outside dependency. Exit code 1 when one of them fails. */
+export async function doctorCommand(args: string[]): Promise<number> {
+  let options: { json: boolean; 'env-file'?: string | undefined };
+  try {
+    options = parseArgs({
+      args,
+      options: { json: { type: 'boolean', default: false }, 'env-file': { type: 'string' } },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`trunkline doctor: ${describeError(error)}\nRun "trunkline help doctor".\n`);
+    return EXIT_USAGE;
+  }
+  const findings = await examine(options['env-file']);
+  const failed = findings.filter((finding) => finding.status === 'fail').length;
+  const warned = findings.filter((finding) => finding.status === 'warn').length;
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings }, null, 2)}\n`);
+  } else {
+    for (const finding of findings) process.stdout.write(`${asLine(finding)}\n`);
+    process.stdout.write(`\n${findings.length} checks: ${failed} failed, ${warned} with a warning\n`);
+  }
+  return failed === 0 ? 0 : 1;
+}
+
+/** Every check that makes sense; without readable settings only those that need none. */
+async function examine(envFile: string | undefined): Promise<Finding[]> {
+  const findings: Finding[] = [checkRuntime(), checkKernels()];
+  let settings: Settings;
+  try {
+    settings = readSettings(environmentWith(envFile), process.cwd(), projectRoot);
+    findings.push({ name: 'settings', status: 'ok', text: `role ${settings.role}, ${settings.slots} slots` });
+  } catch (error) {
+    const advice =
+      'correct this setting in the environment or the env file; settings.sample.env explains each one';
+    findings.push({ name: 'settings', status: 'fail', text: describeError(error), advice });
+    findings.push(...checkEngines(), checkClock());
+    return findings;
+  }
+  findings.push(checkSlots(settings), ...checkSecret(settings));
+  findings.push(...(await checkModels(settings)), ...checkEngines());
+  findings.push(...(await checkDataFolder(settings)), ...(await checkPorts(settings)), checkClock());
+  findings.push(...(await checkControlPlane(settings)));
+  return findings;
+}
+
+function asLine(finding: Finding): string {
+  const advice = finding.advice ? `\n${' '.repeat(28)}-> ${finding.advice}` : '';
+  return `${finding.status.padEnd(5)} ${finding.name.padEnd(20)}  ${finding.text}${advice}`;
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { AppError, describeError } from '../platform/app-error.ts';
+
+/**
+ * The environment that boot settings are read from: a file of NAME=value lines, and over it what the process was
+ * started with. Throws `bad_setting` when the file cannot be read.
+ */
+export function environmentWith(file: string | undefined): Record<string, string | undefined> {
+  if (file === undefined) return { ...process.env };
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('bad_setting', `--env-file ${file}: it cannot be read (${describeError(cause)})`, {
+      cause,
+    });
+  }
+  return { ...parseEnv(text), ...process.env };
+}

@@ -1,0 +1,141 @@
+import type { CallResults, DisconnectedBy } from '../../contracts/call-results.ts';
+
+/** control-plane.md 2.8. `active` from the moment a config is served until the results arrive. */
+export type CallStatus = 'active' | 'completed' | 'not_connected' | 'failed';
+
+/** What the caller brought and the config route found out, before any word is spoken. */
+export interface ActiveCall {
+  session_id: string;
+  bot_id: string;
+  bot_name: string;
+  call_type: 'bot';
+  stream_id: string;
+  caller_id: string;
+  from_number: string | null;
+  call_direction: 'inbound' | 'outbound';
+  timezone: string;
+  created_at: string;
+  /** Without the reserved flags (interface.md, Reserved control flags). */
+  connected_event: Record<string, unknown>;
+  sip_context: Record<string, unknown>;
+  crm_data: Record<string, unknown>;
+  integration_log: Record<string, unknown>[];
+  campaign: CampaignLink | null;
+  skip_post_push: boolean;
+}
+
+export interface CampaignLink {
+  campaign_id: string | null;
+  campaign_call_id: string | null;
+  attempt: number | null;
+  run_number: number | null;
+}
+
+/** The call record (interface.md, Call record): the active call, and the results payload once it has come. */
+export interface CallRecord extends ActiveCall {
+  schema_version: 1;
+  status: CallStatus;
+  updated_at: string;
+  ended_at: string | null;
+  disconnected_by: DisconnectedBy | null;
+  call_duration_seconds: number | null;
+  recording_url: string | null;
+  recording_key: string | null;
+  /** Null while the call is active. */
+  results: CallResults | null;
+  /** Tells a repeated delivery from a different payload for the same session. */
+  results_sha256: string | null;
+}
+
+/** One line of a list of calls. */
+export interface CallSummary {
+  session_id: string;
+  bot_id: string;
+  bot_name: string;
+  status: CallStatus;
+  call_direction: 'inbound' | 'outbound';
+  caller_id: string;
+  created_at: string;
+  ended_at: string | null;
+  disconnected_by: DisconnectedBy | null;
+  call_duration_seconds: number | null;
+  recording_key: string | null;
+}
+
+export function newRecord(call: ActiveCall): CallRecord {
+  return {
+    ...call,
+    schema_version: 1,
+    status: 'active',
+    updated_at: call.created_at,
+    ended_at: null,
+    disconnected_by: null,
+    call_duration_seconds: null,
+    recording_url: null,
+    recording_key: null,
+    results: null,
+    results_sha256: null,
+  };
+}
+
+/** The record with its results. The caller of the call keeps what the config request knew and the results leave empty. */
+export function completedRecord(
+  record: CallRecord,
+  results: CallResults,
+  sha256: string,
+  nowIso: string,
+): CallRecord {
+  return {
+    ...record,
+    status: finalStatus(results),
+    stream_id: results.stream_id || record.stream_id,
+    caller_id: results.caller_id || record.caller_id,
+    from_number: results.from_number ?? record.from_number,
+    call_direction: results.call_direction,
+    updated_at: nowIso,
+    ended_at: nowIso,
+    disconnected_by: results.disconnected_by,
+    call_duration_seconds: results.call_duration_seconds,
+    recording_url: results.recording_url,
+    recording_key: results.recording_key,
+    results,
+    results_sha256: sha256,
+  };
+}
+
+export function summaryOf(record: CallRecord): CallSummary {
+  return {
+    session_id: record.session_id,
+    bot_id: record.bot_id,
+    bot_name: record.bot_name,
+    status: record.status,
+    call_direction: record.call_direction,
+    caller_id: record.caller_id,
+    created_at: record.created_at,
+    ended_at: record.ended_at,
+    disconnected_by: record.disconnected_by,
+    call_duration_seconds: record.call_duration_seconds,
+    recording_key: record.recording_key,
+  };
+}
+
+/**
+ * control-plane.md 2.8. A voicemail counts as connected where the bot left words on it, that is, where the transcript
+ * holds a bot entry that could be heard.
+ */
+export function finalStatus(results: Pick<CallResults, 'disconnected_by' | 'transcript'>): CallStatus {
+  switch (results.disconnected_by) {
+    case 'error':
+      return 'failed';
+    case 'no_answer':
+    case 'rejected':
+    case 'outside_hours':
+      return 'not_connected';
+    case 'voicemail':
+      return results.transcript.some((entry) => entry.speaker === 'bot' && entry.heard !== 'none')
+        ? 'completed'
+        : 'not_connected';
+    default:
+      return 'completed';
+  }
+}

@@ -1,0 +1,54 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
+import { AppError } from '../../platform/app-error.ts';
+import type { HttpRequest } from '../../platform/http-server.ts';
+import { isLoopbackHost } from '../../platform/origins.ts';
+
+/** Who may use the routes that the core worker and the operator use. */
+export interface CoreSecretGuard {
+  /** Throws `forbidden` unless the request carries the core secret, or none is configured and the caller is local. */
+  check(request: Pick<HttpRequest, 'headers'>): void;
+}
+
+/**
+ * Without a configured secret the plane listens on loopback only (settings.ts refuses the rest), and then a caller needs
+ * none. Two ways still lead from outside to a loopback door, and both are closed here: a reverse proxy in front of it,
+ * which gives itself away by its forwarding header (decisions.md 21), and a web page whose own name was pointed at
+ * 127.0.0.1, which gives itself away by the Host header.
+ */
+export function createCoreSecretGuard(coreSecret: string, baseUrl: string): CoreSecretGuard {
+  if (coreSecret === '') {
+    const ownHost = new URL(baseUrl).hostname;
+    return { check: (request) => checkLocal(request.headers, ownHost) };
+  }
+  const expected = digest(coreSecret);
+  return {
+    check(request) {
+      // Digests have one length, so the comparison takes the same time for every guess.
+      if (timingSafeEqual(digest(request.headers[CORE_SECRET_HEADER] ?? ''), expected)) return;
+      throw new AppError('forbidden', 'the header X-Core-Secret is missing or does not match CORE_SECRET');
+    },
+  };
+}
+
+const FORWARDING_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
+
+function checkLocal(headers: Readonly<Record<string, string>>, ownHost: string): void {
+  if (FORWARDING_HEADERS.some((name) => headers[name] !== undefined)) {
+    throw new AppError(
+      'forbidden',
+      'this request came through a proxy, and without CORE_SECRET only local callers are served; set CORE_SECRET',
+    );
+  }
+  const host = (headers.host ?? '').replace(/:\d+$/, '');
+  if (!isLoopbackHost(host) && host !== ownHost) {
+    throw new AppError(
+      'forbidden',
+      'without CORE_SECRET only requests to a loopback name or to the host of BASE_URL are served; set CORE_SECRET',
+    );
+  }
+}
+
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}

@@ -1,0 +1,80 @@
+import type { CampaignLink } from '../calls/call-record.ts';
+
+/** The caller's `connected` message, taken apart: what steers the platform, and what the bot may speak about. */
+export interface ConnectedEvent {
+  /** Every field that is no reserved flag: `call.*`. */
+  fields: Record<string, unknown>;
+  /** `_campaign_session_id`, where it can name a session. */
+  sessionId: string | null;
+  skipPostPush: boolean;
+  mockCrm: Record<string, unknown>;
+  campaign: CampaignLink | null;
+}
+
+/** interface.md, Reserved `connected_event` control flags. */
+const RESERVED = new Set([
+  '_campaign_session_id',
+  '_skip_prefetch',
+  '_skip_post_push',
+  '_mock_crm',
+  '_campaign_id',
+  '_campaign_call_id',
+  '_campaign_attempt',
+  '_campaign_run_number',
+  'sip_candidate_headers',
+]);
+
+/** Session ids stand in paths and store keys. */
+const SESSION_ID = /^[A-Za-z0-9._:@-]{1,200}$/;
+
+/** Reads the query parameter. What is no JSON object counts as `{}` (interface.md, Runtime config). */
+export function readConnectedEvent(text: string | null): ConnectedEvent {
+  const event = parseObject(text);
+  const flag = (name: string): unknown => (Object.hasOwn(event, name) ? event[name] : undefined);
+  const sessionId = flag('_campaign_session_id');
+  const mockCrm = flag('_mock_crm');
+  return {
+    fields: Object.fromEntries(Object.entries(event).filter(([name]) => !RESERVED.has(name))),
+    sessionId: typeof sessionId === 'string' && SESSION_ID.test(sessionId) ? sessionId : null,
+    skipPostPush: isOn(flag('_skip_post_push')),
+    mockCrm: isObject(mockCrm) ? mockCrm : {},
+    campaign: readCampaign(flag),
+  };
+}
+
+function readCampaign(flag: (name: string) => unknown): CampaignLink | null {
+  const link: CampaignLink = {
+    campaign_id: idOrNull(flag('_campaign_id')),
+    campaign_call_id: idOrNull(flag('_campaign_call_id')),
+    attempt: countOrNull(flag('_campaign_attempt')),
+    run_number: countOrNull(flag('_campaign_run_number')),
+  };
+  return Object.values(link).every((value) => value === null) ? null : link;
+}
+
+function parseObject(text: string | null): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Diallers that only know strings send "true" and "1". */
+function isOn(value: unknown): boolean {
+  return value === true || value === 1 || value === 'true' || value === '1';
+}
+
+function idOrNull(value: unknown): string | null {
+  return (typeof value === 'string' && value !== '') || typeof value === 'number' ? String(value) : null;
+}
+
+function countOrNull(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}

@@ -1,0 +1,264 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FleetHealth } from '../contracts/fleet.ts';
+import { CONFIG_PATH } from '../contracts/http-names.ts';
+import type { SlotInit } from '../contracts/slot-messages.ts';
+import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
+import type { Control } from '../control/control.ts';
+import { describeError } from '../platform/app-error.ts';
+import { sleepMs, within } from '../platform/clock.ts';
+import { type KeyValueStore, openKeyValueStore } from '../platform/key-value-store.ts';
+import type { Logger } from '../platform/logger.ts';
+import { hostPort, type Settings } from '../platform/settings.ts';
+import { type DataFolders, makeDataFolders } from './data-folders.ts';
+import { openFleetDoor } from './door/fleet-door.ts';
+import { fleetHealth } from './fleet-health.ts';
+import { watchHostPressure } from './host-pressure.ts';
+import { DeliveryLoop } from './outbox/delivery-loop.ts';
+import { ResultsOutbox } from './outbox/results-outbox.ts';
+import { SpoolIntake } from './outbox/spool-intake.ts';
+import { OrphanCalls } from './slots/orphan-calls.ts';
+import { startProgressWatch } from './slots/progress-watch.ts';
+import { SlotPool } from './slots/slot-pool.ts';
+
+/** The door opens when a slot is ready, or after this: then it says that the host is full. */
+const FIRST_SLOT_MS = 15_000;
+/** A stop waits this long for results that are due; the others wait in the outbox for the next start. */
+const LAST_DELIVERIES_MS = 5_000;
+const LOOK_AGAIN_MS = 50;
+
+export interface Main {
+  /** Null where the role has no control plane. */
+  controlPort: number | null;
+  /** Null where the role has no slots. */
+  fleetPort: number | null;
+  /** The store was created by this start. */
+  freshStore: boolean;
+  /** The full fleet health; null where the role has no slots. */
+  health(): FleetHealth | null;
+  /**
+   * Drains: new calls get 503, idle slots leave, live calls go on to their end; then everything is closed. With
+   * `leaveCalls` the live calls talk on without us (appliance.md, rule 2), also in the middle of a drain. Idempotent.
+   */
+  stop(options?: { leaveCalls?: boolean }): Promise<void>;
+}
+
+export interface MainOptions {
+  logger: Logger;
+  /** Program of a slot; the product's own unless a test brings another. */
+  slotEntry?: string;
+}
+
+/**
+ * The composition root: what runs in main, in start order, each part with its end. Stopping runs the ends backwards.
+ * Throws `bad_setting`, `store_unavailable` or `unknown_version` with a sentence; whatever had started is closed then.
+ */
+export async function startMain(settings: Settings, options: MainOptions): Promise<Main> {
+  const { logger } = options;
+  const ends: { name: string; end: () => void | Promise<void> }[] = [];
+  const closeAll = async () => {
+    for (const { name, end } of ends.splice(0).reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        logger.error({ part: name, err: describeError(error) }, 'a part did not close cleanly');
+      }
+    }
+  };
+  try {
+    const folders = await makeDataFolders(settings.dataDir);
+    const freshStore = !existsSync(join(folders.store, 'data.mdb'));
+    const store = openKeyValueStore(folders.store);
+    ends.push({ name: 'store', end: () => store.close() });
+
+    let control: Control | null = null;
+    if (settings.role !== 'worker') {
+      // Loaded on demand: a worker has no use for the HTTP server of the control plane.
+      const { startControl } = await import('../control/control.ts');
+      const started = await startControl({ settings, store, logger, recordingsFolder: folders.recordings });
+      ends.push({ name: 'control', end: () => started.close() });
+      control = started;
+    }
+    const fleet =
+      settings.role === 'control' ? null : await startFleet(settings, options, folders, store, control, ends);
+
+    let stopping: Promise<void> | null = null;
+    return {
+      controlPort: control?.port ?? null,
+      fleetPort: fleet?.port ?? null,
+      freshStore,
+      health: () => fleet?.health() ?? null,
+      stop(how = {}) {
+        if (how.leaveCalls) fleet?.abandon();
+        stopping ??= (fleet?.drain() ?? Promise.resolve()).then(closeAll);
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+interface Fleet {
+  port: number;
+  health(): FleetHealth;
+  drain(): Promise<void>;
+  abandon(): void;
+}
+
+/** Outbox, spool intake, orphans, slots and the door, for the roles that take calls. */
+async function startFleet(
+  settings: Settings,
+  options: MainOptions,
+  folders: DataFolders,
+  store: KeyValueStore,
+  control: Control | null,
+  ends: { name: string; end: () => void | Promise<void> }[],
+): Promise<Fleet> {
+  const { logger } = options;
+  const startedAt = new Date().toISOString();
+  const init = slotInit(settings, control);
+  let draining = false;
+
+  const outbox = new ResultsOutbox(store);
+  const delivery = new DeliveryLoop({
+    outbox,
+    coreSecret: settings.coreSecret,
+    ownOrigins: init.ownOrigins,
+    logger,
+  });
+  ends.push({ name: 'delivery', end: () => delivery.stop() });
+
+  const intake = new SpoolIntake({
+    spoolFolder: folders.spool,
+    recordingsFolder: folders.recordings,
+    outbox,
+    onTaken: (row) => delivery.offer(row),
+    logger,
+  });
+  ends.push({ name: 'intake', end: () => intake.stop() });
+
+  const pool: SlotPool = new SlotPool({
+    size: settings.slots,
+    entry: options.slotEntry ?? ownSlotEntry(),
+    reportsFolder: folders.reports,
+    init: (slotId) => ({ ...init, slotId }),
+    onFinished: (callId) => intake.take(callId, 'slot_died'),
+    onDied: (callId, cause) => intake.take(callId, cause),
+    logger,
+  });
+  ends.push({ name: 'slots', end: () => pool.abandon() });
+
+  const orphans: OrphanCalls = new OrphanCalls({
+    spoolFolder: folders.spool,
+    reportsFolder: folders.reports,
+    isLeased: (callId) => pool.slots().some((slot) => slot.call?.callId === callId),
+    isOwnProcess: (pid) => pool.slots().some((slot) => slot.pid === pid),
+    intake,
+    onChange: () => pool.fill(orphans.count),
+    logger,
+  });
+  ends.push({ name: 'orphans', end: () => orphans.stop() });
+  // Orphans first: a place that one fills must not get a second process.
+  await orphans.start();
+  await offerStoredRows(outbox, delivery, folders.spool);
+
+  pool.fill(orphans.count);
+  const watch = startProgressWatch({
+    slots: () => pool.slots(),
+    reportsFolder: folders.reports,
+    logger,
+  });
+  ends.push({ name: 'progress watch', end: () => watch.stop() });
+  const pressure = await watchHostPressure({
+    dataDir: folders.root,
+    pendingResults: () => delivery.pending().count,
+    logger,
+  });
+  ends.push({ name: 'host pressure', end: () => pressure.stop() });
+
+  const health = (detailed: boolean) =>
+    fleetHealth(
+      {
+        pool,
+        orphans,
+        draining,
+        pressure: pressure.current(),
+        results: delivery.pending(),
+        foreignFolders: intake.foreignFolders,
+        failedFolders: intake.failedFolders,
+        startedAt,
+      },
+      detailed,
+    );
+  await within(pool.firstReady(), FIRST_SLOT_MS, undefined);
+  const door = await openFleetDoor({
+    settings,
+    pool,
+    isDraining: () => draining,
+    pressure: () => pressure.current(),
+    health,
+    logger,
+  });
+  ends.push({ name: 'door', end: () => door.close() });
+
+  return {
+    port: door.port,
+    health: () => health(true),
+    abandon: () => {
+      draining = true;
+      pool.abandon();
+    },
+    async drain() {
+      draining = true;
+      await pool.drain();
+      await intake.settled();
+      const until = Date.now() + LAST_DELIVERIES_MS;
+      while (delivery.active && Date.now() < until) await sleepMs(LOOK_AGAIN_MS);
+    },
+  };
+}
+
+/** Rows of earlier runs. One whose folder still lies in the spool waits for the intake, which offers it then. */
+async function offerStoredRows(
+  outbox: ResultsOutbox,
+  delivery: DeliveryLoop,
+  spoolFolder: string,
+): Promise<void> {
+  for await (const row of outbox.all()) {
+    if (!existsSync(join(spoolFolder, row.callId))) delivery.offer(row);
+  }
+}
+
+/** What every slot is told. Its own control plane is reached on loopback, also on one host over HTTP (appliance.md). */
+function slotInit(settings: Settings, control: Control | null): SlotInit {
+  const { host } = settings.controlListen;
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const controlOrigin =
+    control === null ? null : `http://${hostPort({ host: reachable, port: control.port })}`;
+  const baseUrl = control?.baseUrl ?? settings.baseUrl;
+  const origins = [baseUrl, settings.configUrl, controlOrigin, ...settings.trustedOrigins].flatMap((url) =>
+    url ? [new URL(url.replaceAll('{bot_id}', 'bot')).origin] : [],
+  );
+  return {
+    v: SLOT_MESSAGES_VERSION,
+    type: 'init',
+    slotId: 0,
+    dataDir: settings.dataDir,
+    modelDir: settings.modelDir,
+    turnModel: settings.turnModel,
+    logLevel: settings.logLevel,
+    configUrl: settings.configUrl || `${controlOrigin}${CONFIG_PATH}`,
+    coreSecret: settings.coreSecret,
+    ownOrigins: [...new Set(origins)],
+    baseUrl: settings.role === 'worker' ? '' : baseUrl,
+  };
+}
+
+/** Source runs from source, compiled code from compiled code. */
+function ownSlotEntry(): string {
+  const file = import.meta.url.endsWith('.ts') ? '../slot/slot.ts' : '../slot/slot.js';
+  return fileURLToPath(new URL(file, import.meta.url));
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { createBotStore } from '../../src/control/bots/bot-store.ts';
+import { finalStatus } from '../../src/control/calls/call-record.ts';
+import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
+import { botStoreConformance } from './bot-store-conformance.ts';
+import { callStoreConformance } from './call-store-conformance.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'trunkline-stores-'));
+const opened: KeyValueStore[] = [];
+const fresh = () => {
+  const store = openKeyValueStore(join(folder, String(opened.length)));
+  opened.push(store);
+  return store;
+};
+t.teardown(async () => {
+  for (const store of opened) await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+t.test('the LMDB bot store keeps the promises of a bot store', (t) =>
+  botStoreConformance(t, () => createBotStore(fresh())),
+);
+
+t.test('the LMDB call store keeps the promises of a call store', (t) =>
+  callStoreConformance(t, () => createCallRecordStore(fresh())),
+);
+
+t.test('the status of an ended call follows who ended it', async (t) => {
+  const spoken = [{ speaker: 'bot', text: 'please call back', timestamp: 1 }];
+  const unheard = [{ speaker: 'bot', text: 'please call back', timestamp: 1, heard: 'none' as const }];
+  const status = (disconnected_by: Parameters<typeof finalStatus>[0]['disconnected_by'], transcript = spoken) =>
+    finalStatus({ disconnected_by, transcript });
+  for (const by of ['bot', 'customer', 'RNR', 'timeout', 'transfer_to_agent', 'no_agent'] as const) {
+    t.equal(status(by), 'completed', by);
+  }
+  for (const by of ['no_answer', 'rejected', 'outside_hours'] as const) t.equal(status(by), 'not_connected', by);
+  t.equal(status('error'), 'failed');
+  t.equal(status('voicemail'), 'completed', 'a message was left');
+  t.equal(status('voicemail', []), 'not_connected');
+  t.equal(status('voicemail', unheard), 'not_connected');
+});

@@ -1,0 +1,152 @@
+import { mkdtemp } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FleetHealth } from '../../src/contracts/fleet.ts';
+import { type Main, startMain } from '../../src/main/main.ts';
+import { httpCall } from '../../src/platform/http-client.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { readSettings, type Settings } from '../../src/platform/settings.ts';
+
+/** Everything here waits for facts, not for time; this only ends a test that would wait for ever. */
+const PATIENCE_MS = 30_000;
+
+const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`./fixtures/${name}.${EXTENSION}`, import.meta.url));
+}
+
+export function quietLogger(): Logger {
+  return createLogger({ level: process.env.TEST_LOG ?? 'silent', role: 'test' });
+}
+
+export async function tempFolder(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'trunkline-main-'));
+}
+
+/** Settings of a worker on ephemeral ports; `env` goes on top. */
+export function workerSettings(dataDir: string, env: Record<string, string> = {}): Settings {
+  return readSettings(
+    {
+      ROLE: 'worker',
+      SLOTS: '2',
+      DATA_DIR: dataDir,
+      FLEET_LISTEN: '127.0.0.1:0',
+      CONFIG_URL: 'http://127.0.0.1:1/config',
+      LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
+      ...env,
+    },
+    dataDir,
+    dataDir,
+  );
+}
+
+/** A main on the stand-in slots, with every slot ready. */
+export async function startWorker(dataDir: string, env: Record<string, string> = {}): Promise<Main> {
+  const settings = workerSettings(dataDir, env);
+  const main = await startMain(settings, { logger: quietLogger(), slotEntry: fixture('stand-in-slot') });
+  await until(() => {
+    const health = main.health();
+    return health !== null && health.fleet_available + health.fleet_busy >= settings.slots;
+  });
+  return main;
+}
+
+export async function until(fact: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<void> {
+  const giveUpAt = Date.now() + patienceMs;
+  while (!(await fact())) {
+    if (Date.now() > giveUpAt) throw new Error(`waited ${patienceMs} ms for: ${fact.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A caller on a raw socket: what it wrote is exact, what it got is there as bytes. */
+export interface RawCaller {
+  socket: Socket;
+  received(): string;
+  closed(): boolean;
+}
+
+export function upgradeRequest(path: string, headers: Record<string, string> = {}): string {
+  const all: Record<string, string> = {
+    host: 'door',
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `GET ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+export function rawCaller(port: number, request: string): RawCaller {
+  let text = '';
+  let closed = false;
+  const socket = connect(port, '127.0.0.1', () => socket.write(request));
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    closed = true;
+  });
+  return { socket, received: () => text, closed: () => closed };
+}
+
+/** Calls a bot and waits until its slot has answered the handshake. */
+export async function call(port: number, path: string): Promise<RawCaller & { pid: number; callId: string }> {
+  const caller = rawCaller(port, upgradeRequest(path));
+  await until(() => /call \S+ secret/.test(caller.received()) || caller.closed());
+  const [, pid = '', callId = ''] = /pid (\d+) call (\S+) secret/.exec(caller.received()) ?? [];
+  if (callId === '') throw new Error(`no slot answered: ${caller.received()}`);
+  return { ...caller, pid: Number(pid), callId };
+}
+
+export async function fleetHealth(port: number, headers: Record<string, string> = {}): Promise<FleetHealth> {
+  const answer = await httpCall(`http://127.0.0.1:${port}/health/fleet`, {
+    headers,
+    timeoutMs: 5_000,
+    maxBytes: 1_000_000,
+  });
+  return JSON.parse(answer.body) as FleetHealth;
+}
+
+export interface Receiver {
+  url: string;
+  got: { body: Record<string, unknown>; headers: IncomingHttpHeaders }[];
+  /** How the next posts are answered: a status, or `silent` for never. */
+  behave(next: number | 'silent'): void;
+  close(): Promise<void>;
+}
+
+/** A real results receiver on loopback. */
+export async function startReceiver(port = 0): Promise<Receiver> {
+  const got: Receiver['got'] = [];
+  let behaviour: number | 'silent' = 200;
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      got.push({ body: JSON.parse(Buffer.concat(parts).toString('utf8')), headers: request.headers });
+      if (behaviour === 'silent') return;
+      response.writeHead(behaviour, behaviour === 302 ? { location: '/elsewhere' } : {});
+      response.end('{"status":"ok"}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/results`,
+    got,
+    behave(next) {
+      behaviour = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import t from 'tap';
+import { LineClock } from '../../src/slot/audio/line-clock.ts';
+import { judgeEnd } from '../../src/slot/call/end-arbiter.ts';
+import { configUrlFor, readConfig } from '../../src/slot/call/fetch-config.ts';
+import { SilenceWatch } from '../../src/slot/call/silence-watch.ts';
+
+t.test('RT-25 one arbiter names who ended the call', async (t) => {
+  t.equal(judgeEnd({ kind: 'end_call', reason: '' }, true).disconnectedBy, 'bot', 'R96');
+  t.equal(judgeEnd({ kind: 'caller_silent' }, true).disconnectedBy, 'bot', 'R96 dead air after words');
+  t.equal(judgeEnd({ kind: 'caller_silent' }, false).disconnectedBy, 'RNR', 'R99 not a word');
+  t.equal(judgeEnd({ kind: 'stop', reason: '' }, true).disconnectedBy, 'customer', 'R97');
+  t.equal(judgeEnd({ kind: 'max_duration' }, true).disconnectedBy, 'timeout', 'R103');
+  t.equal(judgeEnd({ kind: 'pipeline_error', error: 'x' }, true).disconnectedBy, 'error', 'R106');
+  for (const kind of ['closed', 'broken', 'vanished'] as const) {
+    t.equal(
+      judgeEnd({ kind: 'line_gone', loss: { kind, reason: '' } }, true).disconnectedBy,
+      'customer',
+      kind,
+    );
+  }
+  for (const kind of ['protocol', 'stalled'] as const) {
+    t.equal(judgeEnd({ kind: 'line_gone', loss: { kind, reason: '' } }, true).disconnectedBy, 'error', kind);
+  }
+});
+
+t.test('RT-20 silence brings the prompts in order, then gives up; a word begins them anew', async (t) => {
+  const watch = new SilenceWatch({ after_seconds: 2, prompts: ['a', 'b'] });
+  t.equal(watch.tick(true, 0), null);
+  t.equal(watch.tick(true, 1999), null);
+  t.same(watch.tick(true, 2000), { kind: 'prompt', text: 'a' });
+  t.equal(watch.tick(false, 2500), null, 'the prompt is being spoken');
+  t.equal(watch.tick(true, 3000), null, 'and time counts from its end');
+  t.same(watch.tick(true, 5000), { kind: 'prompt', text: 'b' });
+  watch.callerSpoke();
+  t.equal(watch.tick(true, 6000), null);
+  t.same(watch.tick(true, 8000), { kind: 'prompt', text: 'a' });
+  t.same(watch.tick(true, 11_000), null);
+  t.same(watch.tick(true, 13_000), { kind: 'prompt', text: 'b' });
+  watch.tick(true, 13_001);
+  t.same(watch.tick(true, 15_001), { kind: 'give_up' });
+});
+
+t.test('RT-03 a line without audio goes on in silence after a second, at wall speed', async (t) => {
+  let nowMs = 0;
+  const clock = new LineClock(() => nowMs);
+  clock.received(160);
+  nowMs = 900;
+  t.equal(clock.gapDue().samples, 0);
+  nowMs = 1100;
+  t.same(clock.gapDue(), { samples: 8800, begins: true });
+  nowMs = 1200;
+  t.same(clock.gapDue(), { samples: 800, begins: false });
+  clock.received(160);
+  nowMs = 1300;
+  t.equal(clock.gapDue().samples, 0, 'audio ends the gap');
+  t.equal(clock.samples, 160 + 8800 + 800 + 160);
+  t.equal(clock.filledSamples, 9600);
+});
+
+t.test('R148 CONFIG_URL takes a placeholder or gets the bot appended', async (t) => {
+  t.equal(configUrlFor('https://x.example/c/{bot_id}/v2', 'a b'), 'https://x.example/c/a%20b/v2');
+  t.equal(configUrlFor('https://x.example/c/', 'demo'), 'https://x.example/c/demo');
+});
+
+t.test('a config that a call cannot run on is refused with the field that is wrong', async (t) => {
+  const good = {
+    session_id: 's',
+    webhook_url: 'http://127.0.0.1:1/hook',
+    stt: { provider: 'scripted' },
+    llm: { provider: 'scripted' },
+    tts: { provider: 'scripted' },
+  };
+  const config = readConfig(JSON.stringify(good), 'demo');
+  t.ok('config' in config && config.config.bot_id === 'demo', 'a foreign plane may leave the rest out');
+  const refused = (change: object) => {
+    const answer = readConfig(JSON.stringify({ ...good, ...change }), 'demo');
+    return 'refusal' in answer ? answer.refusal.reason : 'accepted';
+  };
+  t.match(refused({ session_id: '' }), /session_id/);
+  t.match(refused({ webhook_url: 'nowhere' }), /webhook_url/);
+  t.match(refused({ webhook_url: 'http://example.org/hook' }), /https/, 'plain http is for loopback only');
+  t.match(refused({ tts: null }), /tts/);
+  t.match('refusal' in readConfig('{', 'x') ? 'refused' : '', /refused/);
+});

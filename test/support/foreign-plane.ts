@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { CallResults } from '../../src/contracts/call-results.ts';
+import { freePort } from './appliance.ts';
+
+export interface ConfigRequest {
+  botId: string;
+  query: URLSearchParams;
+  secret: string | undefined;
+}
+
+/**
+ * A control plane that is not ours: serves configs and receives results as interface.md has it for the standalone
+ * worker mode. Tests steer both ends: what a config holds, what status it gets, when the receiver is down.
+ */
+export class ForeignPlane {
+  readonly port: number;
+  /** What the config answers; by default a scripted bot. */
+  config: (request: ConfigRequest) => { status: number; body: unknown; delayMs?: number };
+  /** What the receiver answers, per attempt. */
+  receive: (attempt: number) => number = () => 200;
+  readonly requests: ConfigRequest[] = [];
+  readonly results: CallResults[] = [];
+  readonly resultHeaders: IncomingMessage['headers'][] = [];
+  attempts = 0;
+  private readonly server: Server;
+
+  private constructor(port: number) {
+    this.port = port;
+    this.config = () => ({ status: 200, body: this.scriptedBot({}) });
+    this.server = createServer((request, response) => void this.answer(request, response));
+  }
+
+  static async start(): Promise<ForeignPlane> {
+    const plane = new ForeignPlane(await freePort());
+    await plane.listen();
+    return plane;
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.server.listen(this.port, '127.0.0.1', resolve));
+  }
+
+  /** The receiver is gone: connections are refused until `listen`. */
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+
+  /** Settings of a worker that takes its configs here. */
+  get env(): Record<string, string> {
+    return { ROLE: 'worker', CONFIG_URL: `http://127.0.0.1:${this.port}/config` };
+  }
+
+  /** A bot on the scripted providers: hears `script` turn by turn and answers by rules. */
+  scriptedBot(change: Record<string, unknown>): Record<string, unknown> {
+    return {
+      session_id: randomUUID(),
+      bot_id: 'scripted',
+      webhook_url: `http://127.0.0.1:${this.port}/results`,
+      system_prompt: 'You are a test.',
+      opening_message: 'Good morning, this is the scripted bot.',
+      vad: {},
+      min_words_interruption: 0,
+      re_engagement: { after_seconds: 30, prompts: [] },
+      stt: { provider: 'scripted', script: ['hello'], loop: true },
+      llm: { provider: 'scripted', rules: [], fallback: { reply: 'I heard you.' } },
+      tts: { provider: 'scripted', ms_per_char: 40 },
+      tools: [],
+      max_call_duration_seconds: 120,
+      ...change,
+    };
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://plane');
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    if (url.pathname.startsWith('/config/')) {
+      const secret = request.headers['x-core-secret'];
+      const asked = {
+        botId: decodeURIComponent(url.pathname.slice('/config/'.length)),
+        query: url.searchParams,
+        secret: typeof secret === 'string' ? secret : undefined,
+      };
+      this.requests.push(asked);
+      const { status, body, delayMs } = this.config(asked);
+      if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      return;
+    }
+    const status = this.receive(++this.attempts);
+    this.resultHeaders.push(request.headers);
+    if (status >= 200 && status < 300) {
+      this.results.push(JSON.parse(Buffer.concat(parts).toString('utf8')) as CallResults);
+    }
+    response.writeHead(status);
+    response.end(JSON.stringify({ status: 'ok' }));
+  }
+
+  /** Waits for so many results. */
+  async until(count: number, timeoutMs = 20_000): Promise<CallResults[]> {
+    const deadline = Date.now() + timeoutMs;
+    while (this.results.length < count) {
+      if (Date.now() > deadline) throw new Error(`${this.results.length} of ${count} results came`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return this.results;
+  }
+}
