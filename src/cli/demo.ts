@@ -26,6 +26,9 @@ const RESULTS_TIMEOUT_MS = 30_000;
 /** After the last recording the bot says goodbye and ends the call. */
 const GOODBYE_TIMEOUT_MS = 20_000;
 
+/** The end of a long file name tells the recordings apart. */
+const MAX_NAME_CHARS = 20;
+
 /** Everything that must be gone when the demo ends, in whatever way it ends. */
 interface Stage {
   folder: string;
@@ -115,7 +118,7 @@ async function play(stage: Stage, quiet: boolean, stop: AbortSignal): Promise<nu
   const missed = misses({ verdicts, outcomes, clips, delivery, sessionId: stage.call.sessionId, recording });
 
   say('\nWhat the results webhook received');
-  say(results ? JSON.stringify(results, null, 2) : '  nothing');
+  say(results ? readableJson(results) : '  nothing');
   say('\nRecordings');
   for (const verdict of verdicts) say(clipLine(verdict));
   say(
@@ -156,7 +159,7 @@ async function loadClips(): Promise<DemoClip[]> {
       );
     }
     clips.push({
-      name: basename(entry.file),
+      name: basename(entry.file).slice(-MAX_NAME_CHARS),
       samples: await loadCallerAudio(path),
       expectedPhrase: entry.expectedPhrase,
       intent: entry.intent,
@@ -175,11 +178,12 @@ function journalView(show: (text: string) => void): (line: JournalLine) => void 
       show(`caller "   ${String(line.event.text ?? '')}"${rule}`);
     }
     if (line.kind === 'transcript' && line.entry.speaker === 'bot') {
-      const text = line.entry.generated ?? line.entry.text;
-      if (text && shown.get(line.seq) === undefined) {
-        shown.set(line.seq, text);
-        show(`bot    "   ${text}"`);
-      }
+      // The line of an entry comes again as more of it is heard: only the new words are shown.
+      const before = shown.get(line.seq) ?? '';
+      const { text } = line.entry;
+      if (text.length > before.length)
+        show(`bot    "   ${text.startsWith(before) ? text.slice(before.length).trim() : text}"`);
+      shown.set(line.seq, text);
     }
   };
 }
@@ -234,7 +238,7 @@ async function tearDown(stage: Stage, keep: boolean): Promise<void> {
 function clipLine(verdict: ClipVerdict): string {
   const mark = verdict.recognised && verdict.answered ? 'ok  ' : 'MISS';
   const answer = verdict.answerMs === null ? 'no answer' : `${Math.round(verdict.answerMs)} ms`;
-  return `  ${mark} ${verdict.clip.name.padEnd(36)} ${answer.padStart(9)}  ${(verdict.intent || '-').padEnd(16)} "${verdict.heard}"`;
+  return `  ${mark} ${verdict.clip.name.padEnd(MAX_NAME_CHARS)} ${answer.padStart(9)}  ${(verdict.intent || '-').padEnd(16)} "${verdict.heard}"`;
 }
 
 function describeLatencies(values: number[]): string {
@@ -245,4 +249,14 @@ function describeLatencies(values: number[]): string {
 
 function count<T>(items: readonly T[], holds: (item: T) => boolean): number {
   return items.filter(holds).length;
+}
+
+/** JSON with one line for each key and each entry of a list: a transcript that one can read. */
+function readableJson(value: Record<string, unknown>): string {
+  const lines = Object.entries(value).map(([key, held]) => {
+    if (!Array.isArray(held) || held.length === 0) return `  ${JSON.stringify(key)}: ${JSON.stringify(held)}`;
+    const entries = held.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');
+    return `  ${JSON.stringify(key)}: [\n${entries}\n  ]`;
+  });
+  return `{\n${lines.join(',\n')}\n}`;
 }

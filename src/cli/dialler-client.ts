@@ -1,5 +1,5 @@
 import WebSocket from 'ws';
-import { FRAME_MS, FRAME_SAMPLES, MAX_MESSAGE_BYTES } from '../contracts/limits.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ, MAX_MESSAGE_BYTES } from '../contracts/limits.ts';
 import type { ConnectedMessage, DiallerMessage, Framing, SlotMessage } from '../contracts/wire.ts';
 import { monotonicMs, within } from '../platform/clock.ts';
 import { CallRefused } from './call-refused.ts';
@@ -7,7 +7,7 @@ import { bytesToSamples, samplesToBytes } from './caller-audio.ts';
 import type { DiallerEvent, DiallerEventOf } from './dialler-events.ts';
 import { LinePlayout } from './line-playout.ts';
 import { SoundTrack } from './sound-track.ts';
-import { levelDbfs, VOICE_DBFS, VoiceTracker } from './voice-tracker.ts';
+import { endOfSpeech, VoiceTracker } from './voice-tracker.ts';
 
 export interface DiallerOptions {
   /** `ws://127.0.0.1:8090/ws/demo` */
@@ -62,7 +62,7 @@ interface QueuedClip {
   samples: Int16Array;
   sent: number;
   startedAtMs: number;
-  voiceEndedAtMs: number;
+  speechMs: number;
   done: (spoken: SpokenClip) => void;
 }
 
@@ -149,7 +149,8 @@ export class DiallerCall {
   /** Queues caller audio (8 kHz) behind what is queued already; resolves when its last frame is out. */
   say(samples: Int16Array, name = 'clip'): Promise<SpokenClip> {
     return new Promise((done) => {
-      const clip = { name, samples, sent: 0, startedAtMs: Number.NaN, voiceEndedAtMs: Number.NaN, done };
+      const speechMs = (endOfSpeech(samples) * 1000) / LINE_RATE_HZ;
+      const clip = { name, samples, sent: 0, startedAtMs: Number.NaN, speechMs, done };
       if (this.isClosed) done(endOf(clip, monotonicMs(), false));
       else this.clips.push(clip);
     });
@@ -273,13 +274,11 @@ export class DiallerCall {
     if (clip) {
       if (clip.sent === 0) {
         clip.startedAtMs = atMs;
-        clip.voiceEndedAtMs = atMs;
         this.note({ type: 'caller_started', atMs, clip: clip.name });
       }
       const part = clip.samples.subarray(clip.sent, clip.sent + FRAME_SAMPLES);
       frame.set(part);
       clip.sent += part.length;
-      if (levelDbfs(part) >= VOICE_DBFS) clip.voiceEndedAtMs = atMs + FRAME_MS;
     }
     this.spoken.append(frame);
     if (!this.lineHeld) {
@@ -392,10 +391,11 @@ export class DiallerCall {
 }
 
 function endOf(clip: QueuedClip, endedAtMs: number, complete: boolean): SpokenClip {
+  const startedAtMs = Number.isNaN(clip.startedAtMs) ? endedAtMs : clip.startedAtMs;
   return {
-    startedAtMs: Number.isNaN(clip.startedAtMs) ? endedAtMs : clip.startedAtMs,
+    startedAtMs,
     endedAtMs,
-    voiceEndedAtMs: Number.isNaN(clip.voiceEndedAtMs) ? endedAtMs : clip.voiceEndedAtMs,
+    voiceEndedAtMs: Math.min(endedAtMs, startedAtMs + clip.speechMs),
     complete,
   };
 }

@@ -15,8 +15,8 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best;
 }
 
-/** Levenshtein distance: single-character changes that turn one word into the other. */
-function editDistance(from: string, to: string): number {
+/** Levenshtein distance over characters or words: single changes that turn one sequence into the other. */
+export function editDistance(from: ArrayLike<string>, to: ArrayLike<string>): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i++) {
     const row = [i];

@@ -155,15 +155,21 @@ async function fromUrl(entry: ModelEntry, into: string, say: (line: string) => v
 function runProgram(command: string[], boundMs: number): Promise<void> {
   const [program = '', ...args] = command;
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], timeout: boundMs });
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    // Not spawn's own time-out: that one stays armed, and holds the process, when the program cannot be started.
+    const timer = setTimeout(() => child.kill('SIGKILL'), boundMs);
     let printed = '';
     const keep = (part: Buffer) => {
       printed = (printed + part.toString('utf8')).slice(-KEPT_OUTPUT_CHARACTERS);
     };
     child.stdout.on('data', keep);
     child.stderr.on('data', keep);
-    child.on('error', (cause) => reject(new Error(`${program} cannot be started (${cause.message})`)));
+    child.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(new Error(`${program} cannot be started (${cause.message})`));
+    });
     child.on('close', (code, signal) => {
+      clearTimeout(timer);
       if (code === 0) return resolve();
       const lastLine = printed.trim().split('\n').at(-1) ?? '';
       const how = signal ? `was stopped by ${signal}` : `ended with code ${code}`;

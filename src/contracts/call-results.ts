@@ -67,6 +67,10 @@ export const UsageMetric = Type.Object({
 });
 export type UsageMetric = Static<typeof UsageMetric>;
 
+export const ResultEvent = Type.Unsafe<{ event: string; ts: number; [extra: string]: unknown }>(
+  Type.Object({ event: Type.String(), ts: Type.Number() }, { additionalProperties: true }),
+);
+
 export const CallResults = Type.Object(
   {
     session_id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -79,11 +83,9 @@ export const CallResults = Type.Object(
     transcript: Type.Array(TranscriptEntry),
     recording_url: Nullable(Type.String()),
     recording_key: Nullable(Type.String()),
-    post_call_analysis: Type.Object({}, { additionalProperties: true }),
+    post_call_analysis: Type.Record(Type.String(), Type.Unknown()),
     usage_metrics: Type.Array(UsageMetric),
-    events: Type.Array(
-      Type.Object({ event: Type.String(), ts: Type.Number() }, { additionalProperties: true }),
-    ),
+    events: Type.Array(ResultEvent),
     was_transferred: Type.Boolean(),
     transfer_destination: Nullable(Type.String()),
     transfer_target: Nullable(Type.String()),
@@ -93,7 +95,7 @@ export const CallResults = Type.Object(
     transfer_failed_reason: Nullable(Type.String()),
     raw_duration_seconds: Type.Optional(Type.Number()),
     billable_duration_seconds: Type.Optional(Type.Number()),
-    end_detail: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    end_detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     bot_id: Type.Optional(Type.String()),
   },
   { additionalProperties: true },

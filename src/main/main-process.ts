@@ -2,7 +2,7 @@ import { AppError, describeError } from '../platform/app-error.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { projectRoot } from '../platform/project-paths.ts';
 import { EXIT_BAD_SETTING, hostPort, readSettings, type Settings } from '../platform/settings.ts';
-import { type Main, startMain } from './main.ts';
+import { type Main, type MainOptions, startMain } from './main.ts';
 
 /** Exit code for everything but a wrong setting; a service manager may start us again. */
 const EXIT_FAILED = 1;
@@ -15,6 +15,7 @@ const DEMO_BOT = 'demo';
 export async function runMain(
   env: Readonly<Record<string, string | undefined>> = process.env,
   folder: string = process.cwd(),
+  options: Pick<MainOptions, 'slotEntry'> = {},
 ): Promise<never> {
   let logger: Logger | undefined;
   let main: Main;
@@ -22,7 +23,7 @@ export async function runMain(
     const settings = readSettings(env, folder, projectRoot);
     logger = createLogger({ level: settings.logLevel, role: 'main' });
     exitOnDefect(logger);
-    main = await startMain(settings, { logger });
+    main = await startMain(settings, { ...options, logger });
     announce(settings, main);
   } catch (error) {
     process.stderr.write(`trunkline: ${describeError(error)}\n`);

@@ -19,8 +19,8 @@ import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { SpoolIntake } from './outbox/spool-intake.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
-import { startProgressWatch } from './slots/progress-watch.ts';
-import { SlotPool } from './slots/slot-pool.ts';
+import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
+import { RECYCLE_AFTER_CALLS, SlotPool } from './slots/slot-pool.ts';
 
 /** The door opens when a slot is ready, or after this: then it says that the host is full. */
 const FIRST_SLOT_MS = 15_000;
@@ -48,6 +48,8 @@ export interface MainOptions {
   logger: Logger;
   /** Program of a slot; the product's own unless a test brings another. */
   slotEntry?: string;
+  /** Shorter or smaller than the product's, where a test cannot wait for those. */
+  bounds?: Partial<EndBounds> & { recycleAfterCalls?: number };
 }
 
 /**
@@ -120,6 +122,7 @@ async function startFleet(
   const { logger } = options;
   const startedAt = new Date().toISOString();
   const init = slotInit(settings, control);
+  const bounds = { ...END_BOUNDS, ...options.bounds };
   let draining = false;
 
   const outbox = new ResultsOutbox(store);
@@ -145,6 +148,7 @@ async function startFleet(
     entry: options.slotEntry ?? ownSlotEntry(),
     reportsFolder: folders.reports,
     init: (slotId) => ({ ...init, slotId }),
+    recycleAfterCalls: options.bounds?.recycleAfterCalls ?? RECYCLE_AFTER_CALLS,
     onFinished: (callId) => intake.take(callId, 'slot_died'),
     onDied: (callId, cause) => intake.take(callId, cause),
     logger,
@@ -154,6 +158,7 @@ async function startFleet(
   const orphans: OrphanCalls = new OrphanCalls({
     spoolFolder: folders.spool,
     reportsFolder: folders.reports,
+    bounds,
     isLeased: (callId) => pool.slots().some((slot) => slot.call?.callId === callId),
     isOwnProcess: (pid) => pool.slots().some((slot) => slot.pid === pid),
     intake,
@@ -169,6 +174,7 @@ async function startFleet(
   const watch = startProgressWatch({
     slots: () => pool.slots(),
     reportsFolder: folders.reports,
+    bounds,
     logger,
   });
   ends.push({ name: 'progress watch', end: () => watch.stop() });

@@ -9,7 +9,7 @@ import { within } from './clock.ts';
 import type { HttpReply, HttpRequest, HttpRoute } from './http-server/http-types.ts';
 import { problemReply } from './http-server/problem.ts';
 import {
-  checkFraming,
+  framingMistake,
   hasBody,
   type IncomingRequest,
   proxyList,
@@ -157,7 +157,13 @@ class UwsServer implements HttpServer {
       exchange.requestId = head.requestId;
       // Whatever is refused before its body was read leaves bytes behind that must not be taken for a request.
       exchange.closeAfter ||= hasBody(head) || read.repeated.size > 0;
-      checkFraming(head, read.repeated);
+      const framing = framingMistake(head, read.repeated);
+      if (framing) {
+        // Answered a turn later: what the client sent behind this request meets an open response then, and uWS ends
+        // the connection instead of taking it for the next request.
+        setImmediate(fail, framing);
+        return;
+      }
       if (this.#openRequests > MAX_OPEN_REQUESTS) throw overloaded();
       const { route, params } = this.#match(head.method, head.path);
       const run = (body: Buffer) => {

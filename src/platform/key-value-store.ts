@@ -80,8 +80,9 @@ const VERSION_KEY = 'version';
  */
 export function openKeyValueStore(folder: string): KeyValueStore {
   const owner = claimFolder(folder);
+  let root: RootDatabase<string> | undefined;
   try {
-    const root: RootDatabase<string> = open({
+    root = open({
       path: folder,
       noSubdir: false,
       // With overlapping sync, records that were acknowledged went missing after SIGKILL (performance.md section 5).
@@ -93,6 +94,8 @@ export function openKeyValueStore(folder: string): KeyValueStore {
     checkVersion(store, root);
     return store;
   } catch (error) {
+    // Nothing is queued yet, so this closes at once.
+    void root?.close();
     owner.release();
     throw error instanceof AppError ? error : unavailable(error);
   }
@@ -106,6 +109,7 @@ class LmdbStore implements KeyValueStore {
   #queue: QueuedAction[] = [];
   #scheduled = false;
   #closing: Promise<void> | null = null;
+  #closed = false;
 
   constructor(folder: string, root: RootDatabase<string>, owner: FolderOwner) {
     this.folder = folder;
@@ -126,7 +130,7 @@ class LmdbStore implements KeyValueStore {
   }
 
   transaction<T>(action: (writes: Transaction) => T): Promise<T> {
-    if (this.#closing) return Promise.reject(new AppError('store_unavailable', 'the store is closed'));
+    if (this.#closing) return Promise.reject(closed());
     if (this.#queue.length >= MAX_QUEUED_ACTIONS) {
       return Promise.reject(
         new AppError('store_unavailable', `${MAX_QUEUED_ACTIONS} writes wait for the disk; try again later`),
@@ -136,6 +140,11 @@ class LmdbStore implements KeyValueStore {
       this.#queue.push({ action, resolve: resolve as (value: unknown) => void, reject });
       this.#schedule();
     });
+  }
+
+  /** Throws `store_unavailable` once the store has let go of its files. */
+  checkOpen(): void {
+    if (this.#closed) throw closed();
   }
 
   async probe(): Promise<void> {
@@ -149,6 +158,8 @@ class LmdbStore implements KeyValueStore {
 
   async #finish(): Promise<void> {
     while (this.#queue.length > 0) this.#commit();
+    // LMDB itself does not survive a read after its close.
+    this.#closed = true;
     await this.#root.close();
     this.#owner.release();
   }
@@ -199,15 +210,16 @@ interface QueuedAction {
 class LmdbTable<V> implements Table<V> {
   readonly name: string;
   readonly database: Database<string, StoreKey & string>;
-  readonly #store: KeyValueStore;
+  readonly #store: LmdbStore;
 
-  constructor(store: KeyValueStore, name: string, database: Database<string, StoreKey & string>) {
+  constructor(store: LmdbStore, name: string, database: Database<string, StoreKey & string>) {
     this.#store = store;
     this.name = name;
     this.database = database;
   }
 
   get(key: StoreKey): V | undefined {
+    this.#store.checkOpen();
     checkKey(key);
     const text = this.database.get(key as never);
     return text === undefined ? undefined : (JSON.parse(text) as V);
@@ -226,6 +238,7 @@ class LmdbTable<V> implements Table<V> {
   }
 
   range(options: RangeOptions): { key: StoreKey; value: V }[] {
+    this.#store.checkOpen();
     const found: { key: StoreKey; value: V }[] = [];
     for (const { key, value } of this.database.getRange(options as never)) {
       found.push({ key, value: JSON.parse(value) as V });
@@ -234,10 +247,12 @@ class LmdbTable<V> implements Table<V> {
   }
 
   keys(options: RangeOptions): StoreKey[] {
+    this.#store.checkOpen();
     return [...this.database.getKeys(options as never)];
   }
 
   count(): number {
+    this.#store.checkOpen();
     return (this.database.getStats() as { entryCount: number }).entryCount;
   }
 }
@@ -287,6 +302,10 @@ function checkKey(key: StoreKey): void {
   if (bytes > MAX_KEY_BYTES) {
     throw new AppError('internal', `a store key has ${bytes} bytes; ${MAX_KEY_BYTES} are allowed`);
   }
+}
+
+function closed(): AppError {
+  return new AppError('store_unavailable', 'the store is closed');
 }
 
 interface VersionRecord {

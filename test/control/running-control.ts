@@ -50,7 +50,8 @@ export function testBot(change: Partial<Bot> = {}): Bot {
     bot_id: 'clinic',
     name: 'Clinic',
     timezone: 'Asia/Kolkata',
-    system_prompt: 'You answer for a clinic.\nBe brief.\nThe caller is {{crm.name}}, today is {{system.current_date}}.',
+    system_prompt:
+      'You answer for a clinic.\nBe brief.\nThe caller is {{crm.name}}, today is {{system.current_date}}.',
     opening_message: 'Namaste {{call.name}}, this is the clinic.',
     stt: { provider: 'scripted' },
     llm: { provider: 'scripted' },

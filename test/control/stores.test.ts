@@ -32,12 +32,15 @@ t.test('the LMDB call store keeps the promises of a call store', (t) =>
 t.test('the status of an ended call follows who ended it', async (t) => {
   const spoken = [{ speaker: 'bot', text: 'please call back', timestamp: 1 }];
   const unheard = [{ speaker: 'bot', text: 'please call back', timestamp: 1, heard: 'none' as const }];
-  const status = (disconnected_by: Parameters<typeof finalStatus>[0]['disconnected_by'], transcript = spoken) =>
-    finalStatus({ disconnected_by, transcript });
+  const status = (
+    disconnected_by: Parameters<typeof finalStatus>[0]['disconnected_by'],
+    transcript = spoken,
+  ) => finalStatus({ disconnected_by, transcript });
   for (const by of ['bot', 'customer', 'RNR', 'timeout', 'transfer_to_agent', 'no_agent'] as const) {
     t.equal(status(by), 'completed', by);
   }
-  for (const by of ['no_answer', 'rejected', 'outside_hours'] as const) t.equal(status(by), 'not_connected', by);
+  for (const by of ['no_answer', 'rejected', 'outside_hours'] as const)
+    t.equal(status(by), 'not_connected', by);
   t.equal(status('error'), 'failed');
   t.equal(status('voicemail'), 'completed', 'a message was left');
   t.equal(status('voicemail', []), 'not_connected');

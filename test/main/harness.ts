@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FleetHealth } from '../../src/contracts/fleet.ts';
-import { type Main, startMain } from '../../src/main/main.ts';
+import { type Main, type MainOptions, startMain } from '../../src/main/main.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { readSettings, type Settings } from '../../src/platform/settings.ts';
@@ -45,9 +45,17 @@ export function workerSettings(dataDir: string, env: Record<string, string> = {}
 }
 
 /** A main on the stand-in slots, with every slot ready. */
-export async function startWorker(dataDir: string, env: Record<string, string> = {}): Promise<Main> {
+export async function startWorker(
+  dataDir: string,
+  env: Record<string, string> = {},
+  bounds: NonNullable<MainOptions['bounds']> = {},
+): Promise<Main> {
   const settings = workerSettings(dataDir, env);
-  const main = await startMain(settings, { logger: quietLogger(), slotEntry: fixture('stand-in-slot') });
+  const main = await startMain(settings, {
+    logger: quietLogger(),
+    slotEntry: fixture('stand-in-slot'),
+    bounds,
+  });
   await until(() => {
     const health = main.health();
     return health !== null && health.fleet_available + health.fleet_busy >= settings.slots;

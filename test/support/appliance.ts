@@ -52,7 +52,8 @@ export class Appliance {
     const child = this.child;
     await this.until(
       (health) =>
-        options.waitForSlots === false || (health.workers ?? []).every((worker) => worker.state !== 'starting'),
+        options.waitForSlots === false ||
+        (health.workers ?? []).every((worker) => worker.state !== 'starting'),
       30_000,
       () => child.exitCode !== null,
     );

@@ -1,6 +1,7 @@
 import type { CallEvent } from '../../contracts/call-events.ts';
 import type { CallResults } from '../../contracts/call-results.ts';
 import type { WavAudio } from '../../platform/wav.ts';
+import { editDistance } from '../nearest.ts';
 import { levelDbfs, VOICE_DBFS } from '../voice-tracker.ts';
 import type { ClipOutcome, DemoClip } from './conversation.ts';
 import type { Delivery } from './results-receiver.ts';
@@ -21,7 +22,7 @@ const CLOCK_SLACK_SECONDS = 0.3;
 
 /**
  * Holds what was said against the results payload. A recording counts as recognised when the turns of its time span
- * hold its phrase, and as answered when the rule of its intent spoke and the answer was heard.
+ * are its phrase, and as answered when the rule of its intent spoke and the answer was heard.
  */
 export function judgeClips(outcomes: readonly ClipOutcome[], results: CallResults): ClipVerdict[] {
   const turns = (results.events as CallEvent[]).filter((event) => event.event === 'user_turn');
@@ -36,7 +37,7 @@ export function judgeClips(outcomes: readonly ClipOutcome[], results: CallResult
     return {
       clip: outcome.clip,
       heard,
-      recognised: normalise(heard).includes(normalise(outcome.clip.expectedPhrase)),
+      recognised: isRecognised(outcome.clip.expectedPhrase, heard),
       intent,
       answered: intent === outcome.clip.intent && outcome.answerMs !== null,
       answerMs: outcome.answerMs,
@@ -141,9 +142,15 @@ export function describeRate(hits: number, n: number): string {
   return `${hits} of ${n} (${percent(rate)} %; n=${n}, 95 % interval ${percent(centre - half)}-${percent(centre + half)} %)`;
 }
 
-function normalise(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^a-z0-9']+/g, ' ')
-    .trim();
+/** One wrong word in this many still counts: a small word more or less in a long sentence changes no intent. */
+const WORDS_PER_SLIP = 12;
+
+/** Whether what was heard is the phrase: word for word in short ones, up to a slip per {@link WORDS_PER_SLIP}. */
+export function isRecognised(expected: string, heard: string): boolean {
+  const wanted = words(expected);
+  return editDistance(wanted, words(heard)) <= Math.floor(wanted.length / WORDS_PER_SLIP);
+}
+
+function words(text: string): string[] {
+  return text.toLowerCase().match(/[a-z0-9']+/g) ?? [];
 }

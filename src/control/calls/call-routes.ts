@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { resolve, sep } from 'node:path';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
@@ -54,8 +55,8 @@ async function listRecords(parts: CallRouteParts, request: HttpRequest): Promise
 
 async function sendRecording(parts: CallRouteParts, request: HttpRequest): Promise<HttpReply> {
   const record = await findRecord(parts, request);
-  const path =
-    record.recording_key === null ? null : recordingPath(parts.recordingsFolder, record.recording_key);
+  const key = record.recording_key;
+  const path = key === null ? null : await recordingPath(parts.recordingsFolder, key);
   if (path === null) throw new AppError('not_found', 'this call has no recording');
   return {
     status: 200,
@@ -72,12 +73,19 @@ async function findRecord(parts: CallRouteParts, request: HttpRequest): Promise<
 
 const MAX_SESSION_ID = 200;
 
-/** Results are taken unsigned, so the key in them may be anyone's: what leads out of the folder is no recording. */
-function recordingPath(folder: string, key: string): string | null {
-  const root = resolve(folder);
-  const path = resolve(root, key);
-  if (key.includes('\0') || key.includes('\\') || !path.startsWith(root + sep)) return null;
-  return path;
+/**
+ * Results are taken unsigned, so the key in them may be anyone's: what leads out of the folder, by dots or by a link, is
+ * no recording. The folder itself may be a link to another disk.
+ */
+async function recordingPath(folder: string, key: string): Promise<string | null> {
+  if (key.includes('\0') || key.includes('\\')) return null;
+  try {
+    const root = await realpath(folder);
+    const path = await realpath(resolve(root, key));
+    return path.startsWith(root + sep) ? path : null;
+  } catch {
+    return null;
+  }
 }
 
 function readLimit(text: string | null): number {

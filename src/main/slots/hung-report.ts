@@ -14,10 +14,17 @@ const LISTENING = '0A';
 const LOOK_AGAIN_MS = 25;
 const MAX_ANSWER_BYTES = 65_536;
 
-interface Frame {
-  functionName: string;
-  url: string;
-  location: { lineNumber: number; columnNumber: number };
+/** The two events of the debugger protocol that matter here, as far as they matter. */
+interface DebuggerEvent {
+  method?: string;
+  params?: {
+    scriptId?: string;
+    url?: string;
+    callFrames?: {
+      functionName: string;
+      location: { scriptId: string; lineNumber: number; columnNumber: number };
+    }[];
+  };
 }
 
 /**
@@ -47,15 +54,13 @@ async function stackOf(pid: number): Promise<string[]> {
   });
   const [target] = JSON.parse(answer.body) as { webSocketDebuggerUrl: string }[];
   if (!target) throw new Error('the debugger names no target');
-  const frames = await pausedFrames(target.webSocketDebuggerUrl);
-  return frames.map(
-    ({ functionName, url, location }) =>
-      `${functionName || '(anonymous)'} ${url}:${location.lineNumber + 1}:${location.columnNumber + 1}`,
-  );
+  return pausedStack(target.webSocketDebuggerUrl);
 }
 
-function pausedFrames(url: string): Promise<Frame[]> {
+/** The frames, innermost first, as `function file:line:column`. */
+function pausedStack(url: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
+    const files = new Map<string, string>();
     const socket = new WebSocket(url, { handshakeTimeout: DUMP_BOUND_MS });
     const giveUp = setTimeout(() => socket.terminate(), DUMP_BOUND_MS);
     socket.on('error', reject);
@@ -68,9 +73,16 @@ function pausedFrames(url: string): Promise<Frame[]> {
       socket.send('{"id":2,"method":"Debugger.pause"}');
     });
     socket.on('message', (data) => {
-      const message = JSON.parse(String(data)) as { method?: string; params?: { callFrames: Frame[] } };
-      if (message.method !== 'Debugger.paused') return;
-      resolve(message.params?.callFrames ?? []);
+      const { method, params } = JSON.parse(String(data)) as DebuggerEvent;
+      if (method === 'Debugger.scriptParsed') files.set(params?.scriptId ?? '', params?.url ?? '');
+      if (method !== 'Debugger.paused') return;
+      const frames = params?.callFrames ?? [];
+      resolve(
+        frames.map(
+          ({ functionName, location: at }) =>
+            `${functionName || '(anonymous)'} ${files.get(at.scriptId)}:${at.lineNumber + 1}:${at.columnNumber + 1}`,
+        ),
+      );
       socket.terminate();
     });
   });

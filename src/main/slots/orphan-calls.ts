@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetWorker } from '../../contracts/fleet.ts';
-import { HUNG_AFTER_MS, OVERRUN_GRACE_MS } from '../../contracts/limits.ts';
+import { HUNG_AFTER_MS } from '../../contracts/limits.ts';
 import type { SpoolOwner } from '../../contracts/spool.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { isAlive } from '../../platform/process-identity.ts';
 import type { SalvageCause } from '../outbox/salvage.ts';
 import { reportHungProcess } from './hung-report.ts';
-import { HANGUP_TO_KILL_MS } from './progress-watch.ts';
+import type { EndBounds } from './progress-watch.ts';
 import { ownerTouchedAtMs, readFolderFacts, readJournalCall } from './spool-owner.ts';
 
 /** How often known orphans are looked at. */
@@ -22,6 +22,7 @@ const OWNERLESS_AFTER_MS = 60_000;
 export interface OrphanCallsOptions {
   spoolFolder: string;
   reportsFolder: string;
+  bounds: EndBounds;
   /** Whether a slot of this main has this call now. */
   isLeased(callId: string): boolean;
   /** Whether this process is a slot of this main. */
@@ -167,9 +168,9 @@ export class OrphanCalls {
     if (orphan.deadlineWallMs === null) {
       const call = await readJournalCall(folder);
       if (!call) return;
-      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000 + OVERRUN_GRACE_MS;
+      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000;
     }
-    if (Date.now() > orphan.deadlineWallMs) {
+    if (Date.now() > orphan.deadlineWallMs + this.options.bounds.overrunGraceMs) {
       orphan.toldToHangUpAtMs = nowMs;
       this.options.logger.warn(
         { call_id: orphan.callId },

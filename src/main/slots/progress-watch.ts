@@ -21,6 +21,14 @@ export const HANGUP_TO_KILL_MS = 65_000;
 /** When the watch itself comes this late, main was stopped, and old heartbeats prove nothing about the slots. */
 const OWN_STALL_MS = 2_000;
 
+/** The two bounds of a call's end that a test may want shorter. */
+export interface EndBounds {
+  overrunGraceMs: number;
+  hangupToKillMs: number;
+}
+
+export const END_BOUNDS: EndBounds = { overrunGraceMs: OVERRUN_GRACE_MS, hangupToKillMs: HANGUP_TO_KILL_MS };
+
 export type Verdict = 'fine' | 'hung' | 'overrun' | 'ignores_hangup';
 
 export interface Watched {
@@ -31,30 +39,35 @@ export interface Watched {
 }
 
 /** What the facts of a slot say at `nowMs` (monotonic). RT-74 for the heartbeat, RT-24 for the duration. */
-export function judge(slot: Watched, nowMs: number): Verdict {
+export function judge(slot: Watched, nowMs: number, bounds: EndBounds = END_BOUNDS): Verdict {
   if (slot.state === 'ended') return 'fine';
   if (slot.state === 'starting') return nowMs - slot.startedAtMs > START_TIMEOUT_MS ? 'hung' : 'fine';
   if (nowMs - slot.lastHeartbeatAtMs > HUNG_AFTER_MS) return 'hung';
   const call = slot.call;
   if (!call) return 'fine';
   if (call.hangupSentAtMs !== null) {
-    return nowMs - call.hangupSentAtMs > HANGUP_TO_KILL_MS ? 'ignores_hangup' : 'fine';
+    return nowMs - call.hangupSentAtMs > bounds.hangupToKillMs ? 'ignores_hangup' : 'fine';
   }
-  return nowMs > deadlineOf(call) ? 'overrun' : 'fine';
+  return nowMs > deadlineOf(call) + bounds.overrunGraceMs ? 'overrun' : 'fine';
 }
 
-/** When a call must be over. Before the session exists, only the set-up may take time. */
+/** When a call should be over. Before the session exists, only the set-up may take time. */
 function deadlineOf(call: LiveCall): number {
   const allowedMs =
     call.maxCallSeconds === null ? CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS : call.maxCallSeconds * 1000;
-  return call.handedOverAtMs + allowedMs + OVERRUN_GRACE_MS;
+  return call.handedOverAtMs + allowedMs;
 }
 
 /**
  * Asks of every slot whether what should have happened did happen: the pacer ticks, calls end in time. Main is the
  * second to enforce the duration; the slot is the first.
  */
-export function startProgressWatch(options: { slots(): SlotProcess[]; reportsFolder: string; logger: Logger }): {
+export function startProgressWatch(options: {
+  slots(): SlotProcess[];
+  reportsFolder: string;
+  bounds: EndBounds;
+  logger: Logger;
+}): {
   stop(): void;
 } {
   const dumped = new Set<SlotProcess>();
@@ -68,7 +81,7 @@ export function startProgressWatch(options: { slots(): SlotProcess[]; reportsFol
       return;
     }
     for (const slot of options.slots()) {
-      const verdict = judge(slot, nowMs);
+      const verdict = judge(slot, nowMs, options.bounds);
       if (verdict === 'fine' || dumped.has(slot)) continue;
       const facts = { slot: slot.slotId, slot_pid: slot.pid, call_id: slot.call?.callId ?? null };
       if (verdict === 'overrun') {

@@ -19,7 +19,7 @@ export interface SlotPoolOptions {
   onFinished(callId: string, hasResult: boolean): void;
   /** The process of a call ended before the call did. */
   onDied(callId: string, cause: 'slot_died' | 'slot_hung'): void;
-  recycleAfterCalls?: number;
+  recycleAfterCalls: number;
   logger: Logger;
 }
 
@@ -193,7 +193,7 @@ export class SlotPool {
       slot.rssBytes !== null &&
       slot.firstRssBytes !== null &&
       slot.rssBytes - slot.firstRssBytes > RECYCLE_AFTER_GROWTH_BYTES;
-    if (!grown && slot.callsTaken < (this.options.recycleAfterCalls ?? RECYCLE_AFTER_CALLS)) return;
+    if (!grown && slot.callsTaken < this.options.recycleAfterCalls) return;
     this.options.logger.info(
       { slot: slot.slotId, calls: slot.callsTaken, rss_bytes: slot.rssBytes },
       'slot is renewed',

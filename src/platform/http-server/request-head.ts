@@ -16,7 +16,7 @@ export interface IncomingRequest {
   requestId: string;
 }
 
-/** Copies the head out of uWS. Never throws: what is wrong with a head is found by {@link checkFraming}. */
+/** Copies the head out of uWS. Never throws: what is wrong with a head is found by {@link framingMistake}. */
 export function readHead(
   request: UwsRequest,
   response: UwsResponse,
@@ -42,24 +42,26 @@ export function readHead(
 }
 
 /**
- * The parser lets two Content-Length headers pass and takes the first; a proxy in front may take the second, and then
- * the two disagree about where the next request begins (RFC 9112 section 11.2). Throws `bad_request`.
+ * What makes the end of the request ambiguous, or null. The parser lets two Content-Length headers pass and takes the
+ * first; a proxy in front may take the second, and then the two disagree about where the next request begins
+ * (RFC 9112 section 11.2).
  */
-export function checkFraming(head: IncomingRequest, repeated: ReadonlySet<string>): void {
+export function framingMistake(head: IncomingRequest, repeated: ReadonlySet<string>): AppError | null {
+  const mistake = (sentence: string) => new AppError('bad_request', sentence);
   for (const name of ['content-length', 'transfer-encoding', 'host']) {
-    if (repeated.has(name))
-      throw new AppError('bad_request', `the header ${name} may stand in a request only once`);
+    if (repeated.has(name)) return mistake(`the header ${name} may stand in a request only once`);
   }
   const { 'content-length': length, 'transfer-encoding': coding } = head.headers;
   if (length !== undefined && coding !== undefined) {
-    throw new AppError('bad_request', 'a request may carry content-length or transfer-encoding, not both');
+    return mistake('a request may carry content-length or transfer-encoding, not both');
   }
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
-    throw new AppError('bad_request', 'the only transfer coding that is understood here is chunked');
+    return mistake('the only transfer coding that is understood here is chunked');
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) {
-    throw new AppError('bad_request', 'the header content-length is not a whole number');
+    return mistake('the header content-length is not a whole number');
   }
+  return null;
 }
 
 export function hasBody(head: IncomingRequest): boolean {

@@ -1,0 +1,84 @@
+import type { FrameStamp } from '../src/providers/tts/frame-stamp.ts';
+
+/** What went wrong with the frames of a call. All of it must be zero. */
+export interface FrameCounts {
+  received: number;
+  missing: number;
+  doubled: number;
+  /** Frames of a reply that had been cleared. */
+  afterClear: number;
+  /** Frames without a readable stamp, or not of 20 ms: damaged on the way. */
+  damaged: number;
+}
+
+/**
+ * After `clear` nothing may come for this long, whatever its number: the caller is still speaking, and a new answer
+ * needs 224 ms of silence first (`vad.stop_ms`).
+ */
+const QUIET_AFTER_CLEAR_MS = 150;
+
+/**
+ * Proves frame by frame that one call's audio is whole. Every clause of the bench bot makes the same number of frames,
+ * so that an end which is missing shows as soon as the next clause begins. A cut clause may end anywhere.
+ */
+export class FrameLedger {
+  readonly counts: FrameCounts = { received: 0, missing: 0, doubled: 0, afterClear: 0, damaged: 0 };
+  private readonly clauseFrames: number;
+  private speak = 0;
+  private nextFrame: number;
+  private clearedSpeak = 0;
+  private clearedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clauseFrames: number) {
+    this.clauseFrames = clauseFrames;
+    this.nextFrame = clauseFrames;
+  }
+
+  /** Takes a frame; null where no stamp could be read. True when it directly continues the clause before it. */
+  take(stamp: FrameStamp | null, atMs: number): boolean {
+    this.counts.received++;
+    if (!stamp) {
+      this.counts.damaged++;
+      return false;
+    }
+    if (stamp.speak <= this.clearedSpeak || atMs - this.clearedAtMs < QUIET_AFTER_CLEAR_MS) {
+      this.counts.afterClear++;
+      return false;
+    }
+    if (stamp.speak < this.speak || (stamp.speak === this.speak && stamp.frame < this.nextFrame)) {
+      this.counts.doubled++;
+      return false;
+    }
+    const continues = stamp.speak === this.speak && stamp.frame === this.nextFrame;
+    if (stamp.speak === this.speak) this.counts.missing += stamp.frame - this.nextFrame;
+    else this.counts.missing += this.missingBefore(stamp);
+    this.speak = stamp.speak;
+    this.nextFrame = stamp.frame + 1;
+    return continues;
+  }
+
+  /** The slot said `clear`: whatever it has sent so far is dead, and nothing more of it may come. */
+  clear(atMs: number): void {
+    this.clearedSpeak = this.speak;
+    this.clearedAtMs = atMs;
+  }
+
+  /** Frames left out between the last frame and the first one of a later clause. */
+  private missingBefore(stamp: FrameStamp): number {
+    // Clauses of the cut reply that were made and never sent leave a gap in the numbers; that is what `clear` is for.
+    if (this.clearedSpeak === this.speak) return this.speak === 0 ? lost(stamp, 1, this.clauseFrames) : stamp.frame;
+    return this.clauseFrames - this.nextFrame + lost(stamp, this.speak + 1, this.clauseFrames);
+  }
+}
+
+function lost(stamp: FrameStamp, expectedSpeak: number, clauseFrames: number): number {
+  return (stamp.speak - expectedSpeak) * clauseFrames + stamp.frame;
+}
+
+export function addCounts(all: readonly FrameCounts[]): FrameCounts {
+  const sum: FrameCounts = { received: 0, missing: 0, doubled: 0, afterClear: 0, damaged: 0 };
+  for (const counts of all) {
+    for (const key of Object.keys(sum) as (keyof FrameCounts)[]) sum[key] += counts[key];
+  }
+  return sum;
+}

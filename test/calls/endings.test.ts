@@ -1,0 +1,166 @@
+import t from 'tap';
+import { placeCall } from '../../src/cli/dialler-client.ts';
+import type { CallResults } from '../../src/contracts/call-results.ts';
+import { Appliance } from '../support/appliance.ts';
+import { ForeignPlane } from '../support/foreign-plane.ts';
+import { humanSpeech } from '../support/human-speech.ts';
+
+t.setTimeout(120_000);
+const plane = await ForeignPlane.start();
+const appliance = await Appliance.start({ ...plane.env, SLOTS: '4' });
+t.teardown(async () => {
+  await appliance.destroy();
+  await plane.close();
+});
+
+const question = humanSpeech('goforward.raw');
+
+/** Places a call to a scripted bot with these changes; resolves to the result that the call leaves. */
+async function callWith(
+  change: Record<string, unknown>,
+  live: (call: Awaited<ReturnType<typeof placeCall>>) => Promise<unknown>,
+): Promise<CallResults> {
+  const body = plane.scriptedBot(change);
+  plane.config = () => ({ status: 200, body });
+  const call = await placeCall({ url: `${appliance.callUrl}scripted` });
+  await live(call);
+  await call.closed;
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const result = plane.results.find((entry) => entry.session_id === body.session_id);
+    if (result) return result;
+    if (Date.now() > deadline) throw new Error('no result came');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+t.test('R11 R96 R168 R169 the bot ends the call once its goodbye has been heard', async (t) => {
+  const goodbye = 'Thank you for your call. Goodbye.';
+  const result = await callWith(
+    {
+      stt: { provider: 'scripted', script: ['that is all'] },
+      llm: {
+        provider: 'scripted',
+        rules: [{ intent: 'bye', pattern: 'all', reply: goodbye, end: true }],
+        fallback: { reply: 'What?' },
+      },
+    },
+    async (call) => {
+      await call.answerAfter(0);
+      await call.say(question);
+      const hangup = await call.event('hangup', 15_000);
+      t.ok(hangup, 'the dialler is told');
+      const played = call.events.findLast((event) => event.type === 'mark_played');
+      t.ok(played && hangup && hangup.atMs > played.atMs, 'RT-23 after the last word was played');
+      t.equal((await call.closed).code, 1000);
+    },
+  );
+  t.equal(result.disconnected_by, 'bot');
+  t.match(
+    result.events.find((event) => event.event === 'tool_call'),
+    { function: 'end_call', status: 'ok' },
+  );
+  t.match(
+    result.events.find((event) => event.event === 'disconnected'),
+    { by: 'bot', trigger: 'end_call_tool' },
+  );
+  t.equal(result.transcript.at(-1)?.text, goodbye);
+  t.equal(result.transcript.at(-1)?.heard, 'mark');
+});
+
+t.test('R97 the customer hangs up with stop', async (t) => {
+  const result = await callWith({}, (call) => call.hangUp('bored'));
+  t.equal(result.disconnected_by, 'customer');
+  t.match(result.end_detail, { reason: 'bored' });
+});
+
+t.test('R97 a line that breaks without a close is a customer who left', async (t) => {
+  const result = await callWith({}, async (call) => call.drop());
+  t.equal(result.disconnected_by, 'customer');
+  t.match(result.end_detail, { reason: /broke without a close/ });
+});
+
+t.test('R75 R103 the maximum duration ends the call', async (t) => {
+  const result = await callWith({ max_call_duration_seconds: 2 }, (call) => call.event('hangup', 10_000));
+  t.equal(result.disconnected_by, 'timeout');
+  t.match(
+    result.events.find((event) => event.event === 'disconnected'),
+    { trigger: 'max_duration' },
+  );
+  t.ok(Math.abs(result.call_duration_seconds - 2) < 0.6, `${result.call_duration_seconds} s`);
+});
+
+t.test('R60 R99 a caller who never says a word is asked, then RNR', async (t) => {
+  const result = await callWith(
+    { re_engagement: { after_seconds: 1, prompts: ['Hello?'] }, opening_message: 'Hi.' },
+    (call) => call.event('hangup', 15_000),
+  );
+  t.equal(result.disconnected_by, 'RNR');
+  t.same(
+    result.transcript.map((entry) => entry.text),
+    ['Hi.', 'Hello?'],
+  );
+  t.match(result.end_detail, { user_turns: 0 });
+});
+
+t.test('R96 R168 a caller who falls silent after speaking ends in dead air', async (t) => {
+  const result = await callWith(
+    { re_engagement: { after_seconds: 1, prompts: [] }, opening_message: '' },
+    async (call) => {
+      await call.say(question);
+      await call.event('hangup', 15_000);
+    },
+  );
+  t.equal(result.disconnected_by, 'bot');
+  t.match(
+    result.events.find((event) => event.event === 'disconnected'),
+    { trigger: 'dead_air_timeout' },
+  );
+});
+
+t.test('R106 a bot that cannot start leaves an error result, and the dialler a reason', async (t) => {
+  const body = plane.scriptedBot({ tts: { provider: 'nonesuch' } });
+  plane.config = () => ({ status: 200, body });
+  const refusal = await placeCall({ url: `${appliance.callUrl}scripted` }).catch((error) => error);
+  t.match(refusal, { status: 1011, body: /nonesuch/ });
+  const deadline = Date.now() + 10_000;
+  while (!plane.results.some((entry) => entry.session_id === body.session_id) && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const result = plane.results.find((entry) => entry.session_id === body.session_id);
+  t.equal(result?.disconnected_by, 'error');
+  t.match(result?.end_detail, { reason: /tts.provider "nonesuch" is unknown/ });
+});
+
+t.test(
+  'R106 a voice that fails again and again ends the call with error, a model that fails once does not',
+  async (t) => {
+    const mute = await callWith({ tts: { provider: 'scripted', fail_on: [1, 2, 3, 4] } }, (call) =>
+      call.event('hangup', 15_000),
+    );
+    t.equal(mute.disconnected_by, 'error');
+    t.ok(mute.events.filter((event) => event.event === 'provider_failed').length >= 3);
+
+    const stumbling = await callWith(
+      {
+        opening_message: '',
+        stt: { provider: 'scripted', script: ['one', 'two'] },
+        llm: {
+          provider: 'scripted',
+          rules: [],
+          fallback: { reply: 'Here I am.' },
+          fail: { on_turn: 1, after_tokens: 0, kind: 'error' },
+        },
+      },
+      async (call) => {
+        const first = await call.say(question);
+        t.ok(await call.answerAfter(first.voiceEndedAtMs), 'it says that something went wrong');
+        const second = await call.say(question);
+        t.ok(await call.answerAfter(second.voiceEndedAtMs), 'and answers the next time');
+        await call.hangUp();
+      },
+    );
+    t.equal(stumbling.disconnected_by, 'customer');
+    t.match(stumbling.transcript.at(-1)?.text, /Here I am/);
+  },
+);

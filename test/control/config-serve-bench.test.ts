@@ -1,0 +1,11 @@
+import t from 'tap';
+import { benchConfigServe, describeConfigServe } from '../../bench/config-serve.ts';
+
+t.test('the config bench runs, and every request of it is answered', { timeout: 60_000 }, async (t) => {
+  const figures = await benchConfigServe({ seconds: 0.3, rounds: 1, connections: 8 });
+  for (const line of describeConfigServe(figures).split('\n')) t.comment(line);
+  for (const side of [figures.bare, figures.read, figures.config]) {
+    t.ok(side.requestsPerSecond > 10);
+    t.ok(side.p99Ms >= side.p50Ms);
+  }
+});

@@ -1,0 +1,251 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { type DeliveryClock, DeliveryLoop, MAX_IN_FLIGHT } from '../../src/main/outbox/delivery-loop.ts';
+import { type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
+import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, waitAfterFailure } from '../../src/main/outbox/retry-schedule.ts';
+import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
+import { quietLogger, startReceiver, tempFolder, until } from './harness.ts';
+
+/** A clock that stands still until it is moved. */
+function standingClock(): DeliveryClock & { pass(ms: number): void; nextInMs(): number | null } {
+  let nowMs = 1_800_000_000_000;
+  let alarms: { atMs: number; action: () => void }[] = [];
+  return {
+    nowMs: () => nowMs,
+    random: () => 1,
+    after(ms, action) {
+      const alarm = { atMs: nowMs + ms, action };
+      alarms.push(alarm);
+      return () => {
+        alarms = alarms.filter((each) => each !== alarm);
+      };
+    },
+    pass(ms) {
+      nowMs += ms;
+      const due = alarms.filter((alarm) => alarm.atMs <= nowMs);
+      alarms = alarms.filter((alarm) => alarm.atMs > nowMs);
+      for (const { action } of due) action();
+    },
+    nextInMs: () => (alarms.length === 0 ? null : Math.min(...alarms.map((alarm) => alarm.atMs)) - nowMs),
+  };
+}
+
+async function workplace(
+  webhookUrl: string,
+  options: { coreSecret?: string; own?: string[]; timeoutMs?: number } = {},
+) {
+  const folder = join(await tempFolder(), 'store');
+  const store = openKeyValueStore(folder);
+  const outbox = new ResultsOutbox(store);
+  const clock = standingClock();
+  const loop = new DeliveryLoop({
+    outbox,
+    coreSecret: options.coreSecret ?? '',
+    ownOrigins: options.own ?? [],
+    logger: quietLogger(),
+    clock,
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+  });
+  const put = async (callId: string) => {
+    const row: OutboxRow = {
+      callId,
+      sessionId: `session-${callId}`,
+      webhookUrl,
+      createdAtMs: clock.nowMs(),
+      attempts: 0,
+      nextAttemptAtMs: clock.nowMs(),
+      lastError: null,
+    };
+    await outbox.add(row, JSON.stringify({ session_id: row.sessionId }));
+    loop.offer(row);
+  };
+  const rows = async () => {
+    const found: OutboxRow[] = [];
+    for await (const row of outbox.all()) found.push(row);
+    return found;
+  };
+  return { folder, store, outbox, clock, loop, put, rows };
+}
+
+t.test('R31 R152 a receiver that is away gets its result once when it is back', async (t) => {
+  const away = await startReceiver();
+  const { url } = away;
+  await away.close();
+  const { put, rows, clock, loop, store } = await workplace(url);
+  await put('a');
+  const waits: number[] = [];
+  for (let failures = 1; failures <= 6; failures++) {
+    await until(async () => (await rows())[0]?.attempts === failures && clock.nextInMs() !== null);
+    waits.push(clock.nextInMs() ?? 0);
+    if (failures < 6) clock.pass(clock.nextInMs() ?? 0);
+  }
+  t.strictSame(
+    waits,
+    [200, 500, 1_000, 5_000, 10_000, 20_000],
+    'immediate retries, then a doubling back-off',
+  );
+  t.match((await rows())[0], { lastError: 'receiver unreachable' });
+  const back = await startReceiver(Number(new URL(url).port));
+  clock.pass(20_000);
+  await until(async () => (await rows()).length === 0);
+  t.strictSame(
+    back.got.map(({ body }) => body),
+    [{ session_id: 'session-a' }],
+  );
+  t.equal(clock.nextInMs(), null, 'nothing is planned any more');
+  t.equal(loop.pending().count, 0);
+  await loop.stop();
+  await store.close();
+  await back.close();
+});
+
+t.test('R151 R173 200 acknowledges, as any 2xx does, and ends the delivery', async (t) => {
+  const receiver = await startReceiver();
+  const { put, rows, loop, store, clock } = await workplace(receiver.url);
+  for (const status of [200, 201, 204]) {
+    receiver.behave(status);
+    await put(`with-${status}`);
+    await until(async () => (await rows()).length === 0);
+  }
+  t.equal(receiver.got.length, 3);
+  t.match(receiver.got[0]?.headers, { 'content-type': 'application/json' });
+  t.equal(clock.nextInMs(), null);
+  await loop.stop();
+  await store.close();
+  await receiver.close();
+});
+
+t.test('R152 a 5xx is retried at once, a refusal or a redirect later, and neither is dropped', async (t) => {
+  const receiver = await startReceiver();
+  for (const [status, firstWaitMs] of [
+    [500, 200],
+    [503, 200],
+    [422, BACKOFF_FIRST_MS],
+    [404, BACKOFF_FIRST_MS],
+    [302, BACKOFF_FIRST_MS],
+  ] as const) {
+    const { put, rows, loop, store, clock } = await workplace(receiver.url);
+    receiver.behave(status);
+    const before = receiver.got.length;
+    await put('a');
+    await until(async () => (await rows())[0]?.attempts === 1 && clock.nextInMs() !== null);
+    t.equal(clock.nextInMs(), firstWaitMs, `after ${status}`);
+    t.match((await rows())[0], { lastError: `the receiver answered ${status}` });
+    t.equal(receiver.got.length, before + 1, 'asked once');
+    receiver.behave(200);
+    clock.pass(firstWaitMs);
+    await until(async () => (await rows()).length === 0);
+    await loop.stop();
+    await store.close();
+  }
+  await receiver.close();
+});
+
+t.test('a receiver that answers too late is asked again: delivery is at least once', async (t) => {
+  const receiver = await startReceiver();
+  const { put, rows, loop, store, clock } = await workplace(receiver.url, { timeoutMs: 150 });
+  receiver.behave('silent');
+  await put('a');
+  await until(async () => (await rows())[0]?.attempts === 1 && clock.nextInMs() !== null);
+  t.equal((await rows())[0]?.lastError, 'no answer within 150 ms');
+  receiver.behave(200);
+  clock.pass(200);
+  await until(async () => (await rows()).length === 0);
+  t.equal(receiver.got.length, 2, 'it saw the same result twice');
+  t.strictSame(receiver.got[0]?.body, receiver.got[1]?.body);
+  await loop.stop();
+  await store.close();
+  await receiver.close();
+});
+
+t.test(
+  'the core secret goes to own origins only, and results never over plain http to another machine',
+  async (t) => {
+    const receiver = await startReceiver();
+    const own = await workplace(receiver.url, {
+      coreSecret: 'the secret',
+      own: [new URL(receiver.url).origin],
+    });
+    await own.put('a');
+    await until(() => receiver.got.length === 1);
+    t.equal(receiver.got[0]?.headers['x-core-secret'], 'the secret');
+    const foreign = await workplace(receiver.url, {
+      coreSecret: 'the secret',
+      own: ['https://plane.example'],
+    });
+    await foreign.put('b');
+    await until(() => receiver.got.length === 2);
+    t.equal(receiver.got[1]?.headers['x-core-secret'], undefined);
+    const plain = await workplace('http://192.0.2.1/results');
+    await plain.put('c');
+    await until(async () => (await plain.rows())[0]?.attempts === 1);
+    t.match((await plain.rows())[0]?.lastError, /plain http/);
+    for (const { loop, store } of [own, foreign, plain]) {
+      await loop.stop();
+      await store.close();
+    }
+    await receiver.close();
+  },
+);
+
+t.test(
+  'a silent receiver holds a bounded number of deliveries, and stopping breaks them off unharmed',
+  async (t) => {
+    const receiver = await startReceiver();
+    receiver.behave('silent');
+    const { put, rows, loop, store, folder } = await workplace(receiver.url);
+    for (let i = 0; i < MAX_IN_FLIGHT * 3; i++) await put(`call-${i}`);
+    await until(() => receiver.got.length === MAX_IN_FLIGHT);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    t.equal(receiver.got.length, MAX_IN_FLIGHT);
+    t.equal(loop.pending().count, MAX_IN_FLIGHT * 3);
+    await loop.stop();
+    t.equal((await rows()).length, MAX_IN_FLIGHT * 3, 'all are still owed');
+    await store.close();
+
+    receiver.behave(200);
+    const reopened = openKeyValueStore(folder);
+    const outbox = new ResultsOutbox(reopened);
+    const next = new DeliveryLoop({ outbox, coreSecret: '', ownOrigins: [], logger: quietLogger() });
+    let owed = 0;
+    for await (const row of outbox.all()) {
+      owed += 1;
+      next.offer({ ...row, nextAttemptAtMs: 0 });
+    }
+    t.equal(owed, MAX_IN_FLIGHT * 3, 'the next start finds them');
+    await until(() => next.pending().count === 0);
+    t.equal(new Set(receiver.got.map(({ body }) => body.session_id)).size, MAX_IN_FLIGHT * 3);
+    await next.stop();
+    await reopened.close();
+    await receiver.close();
+  },
+);
+
+t.test('the back-off has full jitter, a ceiling and no end', async (t) => {
+  t.equal(waitAfterFailure(4, true, 0), 0);
+  t.equal(waitAfterFailure(5, true, 0.5), 5_000);
+  for (const attempts of [20, 1_000, 1e6]) t.equal(waitAfterFailure(attempts, true, 1), BACKOFF_MAX_MS);
+  t.equal(waitAfterFailure(1e6, false, 1), BACKOFF_MAX_MS);
+});
+
+t.test('a wall clock that was set back does not park a result for days', async (t) => {
+  const receiver = await startReceiver();
+  const { loop, clock, store, outbox, rows } = await workplace(receiver.url);
+  const row: OutboxRow = {
+    callId: 'a',
+    sessionId: 's',
+    webhookUrl: receiver.url,
+    createdAtMs: 0,
+    attempts: 9,
+    nextAttemptAtMs: clock.nowMs() + 86_400_000,
+    lastError: 'receiver unreachable',
+  };
+  await outbox.add(row, '{}');
+  loop.offer(row);
+  t.equal(clock.nextInMs(), BACKOFF_MAX_MS);
+  clock.pass(BACKOFF_MAX_MS);
+  await until(async () => (await rows()).length === 0);
+  await loop.stop();
+  await store.close();
+  await receiver.close();
+});

@@ -1,0 +1,205 @@
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { Check } from 'typebox/value';
+import { CallResults } from '../../src/contracts/call-results.ts';
+import type { SpoolResult } from '../../src/contracts/spool.ts';
+import { parseJournal } from '../../src/main/outbox/journal.ts';
+import { repairRecording } from '../../src/main/outbox/repair-recording.ts';
+import { salvageFolder } from '../../src/main/outbox/salvage.ts';
+import { readSpoolFolder } from '../../src/main/outbox/spool-reader.ts';
+import { AppError } from '../../src/platform/app-error.ts';
+import { readWav, wavHeader } from '../../src/platform/wav.ts';
+import { tempFolder } from './harness.ts';
+
+const CALL = {
+  v: 1,
+  kind: 'call',
+  sessionId: 'session-1',
+  botId: 'demo',
+  streamId: 'stream-1',
+  callerId: 'caller-1',
+  fromNumber: '+15550100',
+  direction: 'outbound',
+  transport: 'websocket',
+  webhookUrl: 'https://receiver.example/results',
+  recordingUrl: 'https://plane.example/recording/session-1',
+  recordingKey: 'session-1.wav',
+  maxCallSeconds: 600,
+  startedAt: '2026-11-20T10:00:00.000Z',
+};
+const said = (seq: number, speaker: string, text: string, timestamp: number) => ({
+  kind: 'transcript',
+  seq,
+  entry: { speaker, text, timestamp },
+});
+
+function lines(...values: unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}
+
+async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
+  const folder = await tempFolder();
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  return folder;
+}
+
+async function resultOf(folder: string): Promise<SpoolResult> {
+  return JSON.parse(await readFile(join(folder, 'result.json'), 'utf8')) as SpoolResult;
+}
+
+t.test('RT-65 a torn journal and a torn recording become one whole error result', async (t) => {
+  const torn = JSON.stringify(said(2, 'customer', 'this line was being wr', 3)).slice(0, -9);
+  const audio = new Uint8Array(8000 * 4 * 2 + 3).fill(7);
+  const folder = await folderWith({
+    'journal.jsonl':
+      lines(
+        CALL,
+        { kind: 'event', event: { event: 'call_started', ts: 0 } },
+        said(1, 'customer', 'line two \u2028 goes on', 1.2),
+        said(0, 'bot', 'Hello', 0.2),
+        said(0, 'bot', 'Hello there', 0.2),
+      ) + torn,
+    'recording.wav': Buffer.concat([wavHeader({ sampleRate: 8000, channels: 2 }, 0), audio]),
+  });
+  t.ok(await salvageFolder(folder, 'slot_died'));
+  const result = await resultOf(folder);
+  t.equal(result.webhookUrl, CALL.webhookUrl);
+  t.ok(Check(CallResults, result.payload), 'the receiver accepts it');
+  t.strictSame(result.payload, {
+    session_id: 'session-1',
+    stream_id: 'stream-1',
+    caller_id: 'caller-1',
+    from_number: '+15550100',
+    call_duration_seconds: 2,
+    call_direction: 'outbound',
+    disconnected_by: 'error',
+    transcript: [
+      { speaker: 'bot', text: 'Hello there', timestamp: 0.2 },
+      { speaker: 'customer', text: 'line two \u2028 goes on', timestamp: 1.2 },
+    ],
+    recording_url: CALL.recordingUrl,
+    recording_key: 'session-1.wav',
+    post_call_analysis: {},
+    usage_metrics: [],
+    events: [
+      { event: 'call_started', ts: 0 },
+      { event: 'slot_died', ts: 2 },
+    ],
+    was_transferred: false,
+    transfer_destination: null,
+    transfer_target: null,
+    transfer_reason: null,
+    transfer_method: null,
+    transfer_at: null,
+    transfer_failed_reason: null,
+    raw_duration_seconds: 2,
+    end_detail: { salvaged: true, cause: 'slot_died', journal_lines_lost: 1 },
+    bot_id: 'demo',
+  });
+  const recording = await readFile(join(folder, 'recording.wav'));
+  const wav = readWav(recording);
+  t.match(wav, { sampleRate: 8000, channels: 2 });
+  t.equal(wav.samples.length, 8000 * 2 * 2, 'cut to whole stereo frames');
+  t.equal(recording.readUInt32LE(40), 8000 * 4 * 2, 'and the header says so');
+  t.equal(recording.readUInt32LE(4), recording.length - 8);
+});
+
+t.test('RT-65 the cause that the slot had decided survives its crash', async (t) => {
+  const folder = await folderWith({
+    'journal.jsonl': lines(CALL, said(0, 'bot', 'Bye', 4), { kind: 'end', disconnectedBy: 'bot', ts: 5.5 }),
+  });
+  await salvageFolder(folder, 'slot_hung');
+  const { payload } = await resultOf(folder);
+  t.equal(payload.disconnected_by, 'bot');
+  t.equal(payload.call_duration_seconds, 5.5);
+  t.match(payload.events, [{ event: 'slot_hung', ts: 5.5 }]);
+  t.equal(payload.recording_url, null, 'no recording, no address of one');
+  const odd = parseJournal(Buffer.from(lines(CALL, { kind: 'end', disconnectedBy: 'gremlins', ts: 1 })));
+  t.equal(odd.end?.disconnectedBy, 'gremlins');
+});
+
+t.test('RT-65 an unknown verdict in a journal is delivered as error, not as itself', async (t) => {
+  const folder = await folderWith({
+    'journal.jsonl': lines(CALL, { kind: 'end', disconnectedBy: 'gremlins', ts: 1 }),
+  });
+  await salvageFolder(folder, 'slot_died');
+  t.equal((await resultOf(folder)).payload.disconnected_by, 'error');
+});
+
+t.test('without a call line there was no session, and nobody is owed a result', async (t) => {
+  for (const journal of [
+    '',
+    '{"kind":"ca',
+    lines({ kind: 'event', event: { event: 'call_started', ts: 0 } }),
+  ]) {
+    t.notOk(await salvageFolder(await folderWith({ 'journal.jsonl': journal }), 'slot_died'));
+  }
+  t.notOk(await salvageFolder(await folderWith({}), 'slot_died'), 'nor without a journal');
+});
+
+t.test('every prefix of a journal can be salvaged, wherever the write was cut', async (t) => {
+  const whole = Buffer.from(
+    lines(CALL, said(0, 'bot', 'Héllo — ünïcode', 0.5), { kind: 'event', event: { event: 'dtmf', ts: 1 } }),
+  );
+  const callEnds = whole.indexOf(0x0a);
+  let faults = 0;
+  for (let length = 0; length <= whole.length; length++) {
+    const journal = parseJournal(whole.subarray(0, length));
+    if ((journal.call !== null) !== length >= callEnds) faults += 1;
+    if (journal.unreadable > 1) faults += 1;
+  }
+  t.equal(faults, 0);
+});
+
+t.test(
+  'RT-65 recordings of every torn length are repaired, and repairing twice changes nothing',
+  async (t) => {
+    const header = wavHeader({ sampleRate: 8000, channels: 2 }, 0);
+    for (const [length, seconds] of [
+      [0, null],
+      [20, null],
+      [44, null],
+      [47, null],
+      [48, 1 / 8000],
+      [44 + 32_001, 1],
+    ] as const) {
+      const bytes = Buffer.concat([header, Buffer.alloc(40_000, 1)]).subarray(0, length);
+      const path = join(await folderWith({ 'recording.wav': bytes }), 'recording.wav');
+      t.equal(await repairRecording(path), seconds, `${length} bytes`);
+      const once = await readFile(path);
+      t.equal(await repairRecording(path), seconds);
+      t.ok(once.equals(await readFile(path)));
+    }
+    t.equal(await repairRecording(join(await tempFolder(), 'none.wav')), null);
+  },
+);
+
+t.test('a spool of another version is refused with a sentence and left as it is', async (t) => {
+  const journal = await folderWith({ 'journal.jsonl': lines({ ...CALL, v: 99 }) });
+  const result = await folderWith({ 'result.json': JSON.stringify({ v: 99, webhookUrl: 'x', payload: {} }) });
+  for (const folder of [journal, result]) {
+    const before = await readdir(folder);
+    const error = await readSpoolFolder(folder, 'slot_died').catch((thrown: unknown) => thrown);
+    t.ok(error instanceof AppError && error.code === 'unknown_version');
+    t.match((error as Error).message, /99/);
+    t.strictSame(await readdir(folder), before);
+  }
+});
+
+t.test('a large call is salvaged in a worker thread with the same outcome', async (t) => {
+  const many = Array.from({ length: 4_000 }, (_, seq) =>
+    said(seq, 'customer', `word ${seq} ${'x'.repeat(80)}`, seq),
+  );
+  const large = await folderWith({ 'journal.jsonl': lines(CALL, ...many) });
+  const copy = join(await tempFolder(), 'copy');
+  await mkdir(copy);
+  await cp(large, copy, { recursive: true });
+  const reading = await readSpoolFolder(large, 'slot_died');
+  t.ok(reading?.salvaged);
+  await salvageFolder(copy, 'slot_died');
+  t.equal(reading?.body, JSON.stringify((await resultOf(copy)).payload));
+  const foreign = await folderWith({ 'journal.jsonl': lines({ ...CALL, v: 99 }, ...many) });
+  const error = await readSpoolFolder(foreign, 'slot_died').catch((thrown: unknown) => thrown);
+  t.ok(error instanceof AppError && error.code === 'unknown_version', 'a refusal crosses the thread');
+});
