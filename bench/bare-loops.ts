@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { projectPath } from '../src/platform/project-paths.ts';
 import { sleepMs } from '../src/platform/clock.ts';
+import { projectPath } from '../src/platform/project-paths.ts';
 import type { VadMessage } from './bare-vad.ts';
 import { DiallerRun, endPrograms, startProgram } from './child-programs.ts';
 import { CpuMeter } from './process-readings.ts';
@@ -86,6 +86,8 @@ export function perFrameUs(cpuSeconds: number, calls: number, measureMs: number)
 function readyVad(child: ReturnType<typeof startProgram>): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('message', (message: VadMessage) => resolve(message.hotUs));
-    child.once('exit', (code) => reject(new Error(`the bare VAD loop ended with ${code}; see its output above`)));
+    child.once('exit', (code) =>
+      reject(new Error(`the bare VAD loop ended with ${code}; see its output above`)),
+    );
   });
 }

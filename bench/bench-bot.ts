@@ -1,16 +1,18 @@
+import { FRAME_MS } from '../src/contracts/limits.ts';
+
 /**
  * The bot of the bench: real ears, scripted words. What it says is cut into clauses of one length, so that the dialler
  * knows how many frames each must have (frame-ledger.ts).
  */
 const CLAUSE_CHARS = 40;
-const MS_PER_CHAR = 50;
-/** 2 s per clause. */
-export const CLAUSE_FRAMES = (CLAUSE_CHARS * MS_PER_CHAR) / 20;
+const MS_PER_CHAR = 25;
+const CLAUSE_MS = CLAUSE_CHARS * MS_PER_CHAR;
+export const CLAUSE_FRAMES = CLAUSE_MS / FRAME_MS;
 
 const SHORT_CLAUSES = 2;
 const LONG_CLAUSES = 6;
 /** Between the two lengths of an answer: a caller who breaks in now always breaks into a long one. */
-export const BREAK_IN_MS = { from: SHORT_CLAUSES * 2000 + 300, to: SHORT_CLAUSES * 2000 + 1500 };
+export const BREAK_IN_MS = { from: SHORT_CLAUSES * CLAUSE_MS + 300, to: SHORT_CLAUSES * CLAUSE_MS + 1_500 };
 
 /** What the bench changes in the scripted bot of the config server. */
 export const BENCH_BOT = {
@@ -30,6 +32,9 @@ export const BENCH_BOT = {
 function speech(clauses: number): string {
   return Array.from({ length: clauses }, (_, index) => {
     const words = `This is sentence ${index} of what the bench says`;
-    return `${words.slice(0, CLAUSE_CHARS - 1).trimEnd().padEnd(CLAUSE_CHARS - 1, 'n')}.`;
+    return `${words
+      .slice(0, CLAUSE_CHARS - 1)
+      .trimEnd()
+      .padEnd(CLAUSE_CHARS - 1, 'n')}.`;
   }).join(' ');
 }

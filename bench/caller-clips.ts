@@ -54,9 +54,7 @@ export async function loadSpeech(): Promise<Int16Array[]> {
 /** One 20 ms frame as it travels (appliance.md, "Dialler WebSocket"). */
 export function encodeFrame(samples: Int16Array, framing: Framing): Buffer | string {
   const bytes = samplesToBytes(samples);
-  return framing === 'binary'
-    ? bytes
-    : `{"event":"media","media":{"payload":"${bytes.toString('base64')}"}}`;
+  return framing === 'binary' ? bytes : `{"event":"media","media":{"payload":"${bytes.toString('base64')}"}}`;
 }
 
 function cutAtPauses(samples: Int16Array): Int16Array[] {

@@ -66,7 +66,8 @@ export class FrameLedger {
   /** Frames left out between the last frame and the first one of a later clause. */
   private missingBefore(stamp: FrameStamp): number {
     // Clauses of the cut reply that were made and never sent leave a gap in the numbers; that is what `clear` is for.
-    if (this.clearedSpeak === this.speak) return this.speak === 0 ? lost(stamp, 1, this.clauseFrames) : stamp.frame;
+    if (this.clearedSpeak === this.speak)
+      return this.speak === 0 ? lost(stamp, 1, this.clauseFrames) : stamp.frame;
     return this.clauseFrames - this.nextFrame + lost(stamp, this.speak + 1, this.clauseFrames);
   }
 }

@@ -101,8 +101,11 @@ export class LoadCall {
 
   hangUp(): void {
     this.hangingUp = true;
-    if (this.socket.readyState !== WebSocket.OPEN) return this.socket.terminate();
-    this.socket.send(JSON.stringify({ event: 'stop', reason: 'the bench is over' }));
+    if (this.socket.readyState === WebSocket.OPEN) {
+      this.socket.send(JSON.stringify({ event: 'stop', reason: 'the bench is over' }));
+    } else {
+      this.socket.terminate();
+    }
   }
 
   /** Gives up waiting for the far end's close. */
@@ -112,11 +115,15 @@ export class LoadCall {
 
   private onMessage(data: Buffer, isBinary: boolean): void {
     const atMs = monotonicMs();
-    if (isBinary) return this.onFrame(data, atMs);
+    if (isBinary) {
+      this.onFrame(data, atMs);
+      return;
+    }
     const text = data.toString('latin1');
     if (text.startsWith(MEDIA_HEAD)) {
       const message = JSON.parse(text) as { media: { payload: string } };
-      return this.onFrame(Buffer.from(message.media.payload, 'base64'), atMs);
+      this.onFrame(Buffer.from(message.media.payload, 'base64'), atMs);
+      return;
     }
     const message = JSON.parse(text) as SlotMessage;
     if (message.event === 'ready') {

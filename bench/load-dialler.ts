@@ -116,10 +116,12 @@ async function hearBarePacers(order: DiallerOrder & { kind: 'bare' }): Promise<D
   const lines = new PacerLines(loop);
   tell({ type: 'listening', port: await lines.listen() });
   await lines.connected(order.pacers, SET_UP_TIMEOUT_MS);
-  lines.recording = loop.recording = true;
+  lines.record(true);
+  loop.recording = true;
   tell({ type: 'measuring' });
   await sleepMs(order.measureMs);
-  lines.recording = loop.recording = false;
+  lines.record(false);
+  loop.recording = false;
   tell({ type: 'measured' });
   await finished;
   lines.close();

@@ -12,7 +12,6 @@ const SPURT_FRAMES = 300;
 
 /** The far end of the bare pacers: hears their frames, and sends them as many as a caller sends to a slot. */
 export class PacerLines {
-  recording = false;
   received = 0;
   private readonly loop: DeadlineLoop;
   private readonly server: Server;
@@ -42,7 +41,16 @@ export class PacerLines {
       };
       this.onLine();
     });
-    if (!(await within(all, timeoutMs, false))) throw new Error(`${this.sockets.length} of ${count} bare pacers came`);
+    if (!(await within(all, timeoutMs, false)))
+      throw new Error(`${this.sockets.length} of ${count} bare pacers came`);
+  }
+
+  /** Begins or ends the measured time; both begin a new spurt on every line. */
+  record(on: boolean): void {
+    for (const line of this.lines) {
+      line.end();
+      line.recording = on;
+    }
   }
 
   readings(): number[] {
@@ -69,12 +77,8 @@ export class PacerLines {
       while (bytes >= FRAME_BYTES) {
         bytes -= FRAME_BYTES;
         this.received++;
-        const isFirst = frames++ % SPURT_FRAMES === 0 || line.recording !== this.recording;
-        if (isFirst) {
-          line.end();
-          line.recording = this.recording;
-        }
-        line.take(atMs, !isFirst);
+        if (frames++ % SPURT_FRAMES === 0) line.end();
+        line.take(atMs, true);
       }
     });
     const stop = this.loop.add(monotonicMs(), () => socket.write(SILENCE));

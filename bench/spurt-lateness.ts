@@ -42,20 +42,20 @@ export class SpurtLateness {
 
   /** A frame came; `continues` says that it directly follows the one before it in the same clause. */
   take(atMs: number, continues: boolean): void {
-    if (atMs > this.playAfterMs) {
+    const ranDry = atMs > this.playAfterMs;
+    if (this.frames === 0 || (ranDry && !continues)) {
+      this.end();
+      this.startMs = atMs;
+      this.playAfterMs = atMs + this.options.bufferMs;
+    } else if (ranDry) {
       // Between replies the line may fall silent; inside a clause the pacer was late by more than lead and buffer.
-      if (continues) {
-        if (this.recording) this.underruns++;
-        this.playAfterMs = atMs;
-      } else {
-        this.end();
-        this.startMs = atMs;
-        this.playAfterMs = atMs + this.options.bufferMs;
-      }
+      if (this.recording) this.underruns++;
+      this.playAfterMs = atMs;
     }
     this.playAfterMs += FRAME_MS;
     // At the edge of the lead a frame may already leave with it, so judging begins one frame later.
-    if (this.frames > this.options.leadFrames) this.offsets.push(atMs - this.startMs - this.frames * FRAME_MS);
+    if (this.frames > this.options.leadFrames)
+      this.offsets.push(atMs - this.startMs - this.frames * FRAME_MS);
     this.frames++;
   }
 

@@ -39,11 +39,12 @@ interface Stage {
 
 /** `trunkline demo`: a whole call against a real appliance. Exit code 0 when everything that it promises held. */
 export async function demoCommand(args: string[]): Promise<number> {
-  let options: { keep: boolean; quiet: boolean };
+  let options: { keep: boolean; quiet: boolean; short: boolean };
   try {
     const flags = {
       keep: { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
     } as const;
     options = parseArgs({ args, options: flags }).values;
   } catch (error) {
@@ -59,7 +60,7 @@ export async function demoCommand(args: string[]): Promise<number> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   let code = 1;
   try {
-    code = await play(stage, options.quiet, stop.signal);
+    code = await play(stage, options, stop.signal);
   } catch (error) {
     if (!stop.signal.aborted) process.stderr.write(`trunkline demo: ${describeError(error)}\n`);
   }
@@ -70,8 +71,12 @@ export async function demoCommand(args: string[]): Promise<number> {
 }
 
 /** Rejects when the signal is aborted, or something that the demo cannot go on without is missing. */
-async function play(stage: Stage, quiet: boolean, stop: AbortSignal): Promise<number> {
-  const clips = await loadClips();
+async function play(
+  stage: Stage,
+  options: { quiet: boolean; short: boolean },
+  stop: AbortSignal,
+): Promise<number> {
+  const clips = await loadClips(options.short);
   const say = (line: string) => void process.stdout.write(`${line}\n`);
   say(`Starting the appliance on a temporary folder (${stage.folder}) ...`);
   const controlPort = await freePort();
@@ -92,7 +97,8 @@ async function play(stage: Stage, quiet: boolean, stop: AbortSignal): Promise<nu
   const url = `${appliance.fleetUrl.replace('http', 'ws')}${SOCKET_PATH}demo`;
   const startedAtMs = monotonicMs();
   const show = (text: string) => {
-    if (!quiet && text) say(`${((monotonicMs() - startedAtMs) / 1000).toFixed(2).padStart(7)} s  ${text}`);
+    if (!options.quiet && text)
+      say(`${((monotonicMs() - startedAtMs) / 1000).toFixed(2).padStart(7)} s  ${text}`);
   };
   stage.call = await placeCall({
     url,
@@ -149,9 +155,9 @@ async function play(stage: Stage, quiet: boolean, stop: AbortSignal): Promise<nu
   return missed.length === 0 ? 0 : 1;
 }
 
-async function loadClips(): Promise<DemoClip[]> {
+async function loadClips(short: boolean): Promise<DemoClip[]> {
   const clips: DemoClip[] = [];
-  for (const entry of DEMO_CLIPS) {
+  for (const entry of short ? shortScript() : DEMO_CLIPS) {
     const path = findEngineData(entry.file);
     if (!path) {
       throw new Error(
@@ -167,6 +173,17 @@ async function loadClips(): Promise<DemoClip[]> {
     });
   }
   return clips;
+}
+
+/** The first recording, the one that is interrupted, the one that interrupts, and the goodbye. */
+function shortScript(): typeof DEMO_CLIPS {
+  return DEMO_CLIPS.filter(
+    (entry, index) =>
+      index === 0 ||
+      index === DEMO_CLIPS.length - 1 ||
+      entry.interrupts === true ||
+      DEMO_CLIPS[index + 1]?.interrupts === true,
+  );
 }
 
 /** Words for the live view: what the bot understood, and what it says or said. */

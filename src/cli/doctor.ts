@@ -17,23 +17,23 @@ import {
   checkRuntime,
   checkSlots,
 } from './doctor/product-checks.ts';
-import { environmentWith } from './env-file.ts';
+import { environmentWith } from './settings-file.ts';
 
 const EXIT_USAGE = 2;
 
 /** `trunkline doctor`: one line per outside dependency. Exit code 1 when one of them fails. */
 export async function doctorCommand(args: string[]): Promise<number> {
-  let options: { json: boolean; 'env-file'?: string | undefined };
+  let options: { json: boolean; settings?: string | undefined };
   try {
     options = parseArgs({
       args,
-      options: { json: { type: 'boolean', default: false }, 'env-file': { type: 'string' } },
+      options: { json: { type: 'boolean', default: false }, settings: { type: 'string' } },
     }).values;
   } catch (error) {
     process.stderr.write(`trunkline doctor: ${describeError(error)}\nRun "trunkline help doctor".\n`);
     return EXIT_USAGE;
   }
-  const findings = await examine(options['env-file']);
+  const findings = await examine(options.settings);
   const failed = findings.filter((finding) => finding.status === 'fail').length;
   const warned = findings.filter((finding) => finding.status === 'warn').length;
   if (options.json) {

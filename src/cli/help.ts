@@ -21,9 +21,9 @@ Exit codes: 0 fine, 1 something is not right, 2 the command line cannot be under
 const HELP: Record<string, string> = {
   start: `trunkline start: run the appliance in the foreground.
 
-usage: trunkline start [--env-file FILE]
+usage: trunkline start [--settings FILE]
 
-Settings come from the environment; "settings.sample.env" explains each one. With --env-file they
+Settings come from the environment; "settings.sample.env" explains each one. With --settings they
 come from a file of NAME=value lines, and what the environment sets wins over the file.
 
 One signal (Ctrl-C, SIGTERM) drains: no new calls, running calls go on to their end, then exit 0.
@@ -33,17 +33,18 @@ their results in. A wrong setting ends with exit code 78 and one sentence that n
 examples
   trunkline start
   SLOTS=4 LOG_LEVEL=debug trunkline start
-  trunkline start --env-file /etc/trunkline/trunkline.env`,
+  trunkline start --settings /etc/trunkline/trunkline.env`,
 
   demo: `trunkline demo: run the appliance on a temporary folder and place a real call to it.
 
-usage: trunkline demo [--keep] [--quiet]
+usage: trunkline demo [--short] [--keep] [--quiet]
 
 The caller is human speech from Debian's package pocketsphinx-testdata, over the same WebSocket
 that a telephony dialler uses. The terminal shows who speaks, when, what was understood and how
 long the answers took. At the end it prints what the results webhook received and where the stereo
 recording lies, and checks all of it: exit code 1 names what was missed.
 
+  --short   four recordings instead of all
   --keep    keep the whole temporary folder, the log of the appliance too
   --quiet   print the checks and the results only`,
 
@@ -73,7 +74,7 @@ examples
 
   doctor: `trunkline doctor: check what the appliance needs and say what to do.
 
-usage: trunkline doctor [--env-file FILE] [--json]
+usage: trunkline doctor [--settings FILE] [--json]
 
 Looks at the runtime, the audio kernels, the models, the local speech engines, the data folder and
 its disk, the ports, the clock, the settings and, where CONFIG_URL is set, the foreign control

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { describeError } from '../platform/app-error.ts';
 import { EXIT_BAD_SETTING } from '../platform/settings.ts';
-import { environmentWith } from './env-file.ts';
+import { environmentWith } from './settings-file.ts';
 
 const EXIT_USAGE = 2;
 
@@ -9,7 +9,7 @@ const EXIT_USAGE = 2;
 export async function startCommand(args: string[]): Promise<undefined | number> {
   let envFile: string | undefined;
   try {
-    envFile = parseArgs({ args, options: { 'env-file': { type: 'string' } } }).values['env-file'];
+    envFile = parseArgs({ args, options: { settings: { type: 'string' } } }).values.settings;
   } catch (error) {
     process.stderr.write(`trunkline start: ${describeError(error)}\nRun "trunkline help start".\n`);
     return EXIT_USAGE;

@@ -64,6 +64,19 @@ t.test('a segment longer than 8 s counts with its end, and an empty one is answe
   t.ok(Math.abs(silence - 0.98704) < 0.01, `golden value of silence: ${silence}`);
 });
 
+t.test('RT-88 verdict after verdict, memory does not grow', async (t) => {
+  const model = await TurnModel.start({ modelPath });
+  t.teardown(() => model.close());
+  const judgeTimes = async (count: number) => {
+    for (let i = 0; i < count; i++) probabilityOf(await model.judge(clip, PATIENT_MS));
+    return process.memoryUsage.rss() / 1e6;
+  };
+  const before = await judgeTimes(10);
+  const after = await judgeTimes(40);
+  t.comment(`resident memory before ${before.toFixed(0)} MB, 40 verdicts later ${after.toFixed(0)} MB`);
+  t.ok(after - before < 60, 'a planner that kept 13 MB of each run would add 500 MB');
+});
+
 t.test('without a model, and after close, every verdict is the silence rule`s', async (t) => {
   const off: TurnVerdict = { decidedBy: 'silence_rule', reason: 'off' };
   t.same(await noTurnModel.judge(clip), off);

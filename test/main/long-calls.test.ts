@@ -38,6 +38,7 @@ t.test('RT-24 the maximum holds for a call of an earlier main too', async (t) =>
   const second = await startWorker(dataDir, {}, SHORT);
   await until(() => live.closed());
   await until(() => receiver.got.length === 1);
+  t.equal(receiver.got[0]?.body.disconnected_by, 'customer', 'it was asked to hang up, and did');
   await until(() => startTicks(live.pid) === null);
   await second.stop();
   await receiver.close();

@@ -151,23 +151,20 @@ t.test('an abort ends the answer at once with its own reason, in a wait and betw
   t.equal(seen.filter((delta) => delta.type === 'text').length, 1, 'no delta follows an abort');
 });
 
-t.test(
-  'RT-58 a scripted failure comes in its turn after its words, and the next turn is served',
-  async (t) => {
-    const model = await llm({
-      fallback: { reply: 'one two three' },
-      fail: { on_turn: 2, after_tokens: 1, kind: 'error' },
-    });
-    t.equal(textOf(await collect(model.answer(request('x'), never))), 'one two three');
-    const seen: LlmDelta[] = [];
-    const read = async () => {
-      for await (const delta of model.answer(request('x'), never)) seen.push(delta);
-    };
-    await t.rejects(read(), { code: 'provider_failed' });
-    t.equal(textOf(seen), 'one ');
-    t.equal(textOf(await collect(model.answer(request('x'), never))), 'one two three');
-  },
-);
+t.test('a scripted failure comes in its turn after its words, and the next turn is served', async (t) => {
+  const model = await llm({
+    fallback: { reply: 'one two three' },
+    fail: { on_turn: 2, after_tokens: 1, kind: 'error' },
+  });
+  t.equal(textOf(await collect(model.answer(request('x'), never))), 'one two three');
+  const seen: LlmDelta[] = [];
+  const read = async () => {
+    for await (const delta of model.answer(request('x'), never)) seen.push(delta);
+  };
+  await t.rejects(read(), { code: 'provider_failed' });
+  t.equal(textOf(seen), 'one ');
+  t.equal(textOf(await collect(model.answer(request('x'), never))), 'one two three');
+});
 
 t.test('a scripted stall gives nothing until it is aborted', async (t) => {
   const model = await llm({

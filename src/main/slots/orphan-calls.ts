@@ -161,7 +161,7 @@ export class OrphanCalls {
       return;
     }
     if (orphan.toldToHangUpAtMs !== null) {
-      if (nowMs - orphan.toldToHangUpAtMs > HANGUP_TO_KILL_MS)
+      if (nowMs - orphan.toldToHangUpAtMs > this.options.bounds.hangupToKillMs)
         this.kill(orphan, 'an orphan does not hang up');
       return;
     }

@@ -96,10 +96,15 @@ export class DecoderSession implements SttSession {
     return this.#decoder?.pid ?? null;
   }
 
+  /** 8 kHz samples that were fed and that the decoder has not read yet; what does not fill a block is not counted. */
+  get lagSamples(): number {
+    const unread = this.#decoder?.unreadSamples ?? 0;
+    return this.#waitingSamples + unread * (LINE_RATE_HZ / WIDE_RATE_HZ);
+  }
+
   feed(samples: Int16Array): void {
     if (this.#closed || this.#over || samples.length === 0) return;
-    const unread = (this.#decoder?.unreadSamples ?? 0) * (LINE_RATE_HZ / WIDE_RATE_HZ);
-    if (this.#waitingSamples + samples.length + unread > (MAX_WAITING_MS / 1000) * LINE_RATE_HZ) {
+    if (this.lagSamples + samples.length > (MAX_WAITING_MS / 1000) * LINE_RATE_HZ) {
       const error = new AppError('provider_timeout', `pocketsphinx is more than ${MAX_WAITING_MS} ms behind`);
       this.#dropSteps(error);
       this.#forgetTurn();

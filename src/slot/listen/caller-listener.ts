@@ -190,11 +190,11 @@ export class CallerListener {
     turn.lastSpeechSample = event.atSample;
     // The caller fell silent when that sample came, which lies before now by what has come since.
     turn.stoppedAtMs = monotonicMs() - ((this.window.endSample - event.atSample) * 1000) / LINE_RATE_HZ;
-    void this.judge(turn, ++turn.epoch);
+    void this.judge(turn, ++turn.epoch, event.confirmedAtSample);
   }
 
-  private async judge(turn: OpenTurn, epoch: number): Promise<void> {
-    const verdict = await this.askModel(turn);
+  private async judge(turn: OpenTurn, epoch: number, toSample: number): Promise<void> {
+    const verdict = await this.askModel(turn, toSample);
     if (this.turn !== turn || turn.epoch !== epoch || this.closed) return;
     if (verdict.decidedBy === 'model') {
       turn.probability = verdict.probability;
@@ -214,10 +214,11 @@ export class CallerListener {
 
   private async askModel(
     turn: OpenTurn,
+    toSample: number,
   ): Promise<TurnVerdict | { decidedBy: 'silence_rule'; reason: string }> {
     if (!this.turnModel) return { decidedBy: 'silence_rule', reason: 'off' };
     if (turn.speechSamples < TURN_MIN_SPEECH_SAMPLES) return { decidedBy: 'silence_rule', reason: 'short' };
-    const segment = this.window.segment(turn.segmentFromSample, this.window.endSample);
+    const segment = this.window.segment(turn.segmentFromSample, toSample);
     return this.turnModel.judge(segment, VERDICT_DEADLINE_MS);
   }
 

@@ -22,7 +22,9 @@ export async function createSession(modelPath: string): Promise<Onnx.InferenceSe
       interOpNumThreads: 1,
       executionMode: 'sequential',
       graphOptimizationLevel: 'all',
-      enableCpuMemArena: false,
+      // With the pattern planner on and the arena off, version 1.30 keeps some 13 MB of every run of the turn model.
+      enableCpuMemArena: true,
+      enableMemPattern: false,
       extra: { session: { intra_op: { allow_spinning: '0' }, inter_op: { allow_spinning: '0' } } },
     });
   } catch (cause) {

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+import type { Framing } from '../src/contracts/wire.ts';
+import type { BenchPlan } from './bench-run.ts';
+
+/** What the command line of the bench asks for. */
+export interface BenchOptions {
+  plan: BenchPlan;
+  form: 'full' | 'short';
+  /** Where the JSON goes; null for a dated file in bench/results. */
+  out: string | null;
+}
+
+export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
+
+usage: npm run bench -- [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+                        [--rounds N] [--seed N] [--out FILE] [--smoke]
+
+Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
+pacer, recorder and results are the real ones; only words and voice are scripted, and every frame of
+the voice carries its number. The far end checks that none is missing, doubled or sent after "clear".
+
+  --calls N      calls at once (16)
+  --slots N      slots of the appliance (as many as calls)
+  --seconds N    measured time of each round (60)
+  --framing F    json, binary or both, one after the other (both)
+  --rounds N     rounds of bare loop and product; medians count (1)
+  --seed N       what the callers say and when (1)
+  --out FILE     the readings as JSON (bench/results/<time>.json)
+  --smoke        4 calls, 8 s, JSON frames: does everything work?
+
+Exit code 0: frames whole and ratios within bench/budgets.json. 1: not so, with one sentence each.
+Stop other work on the machine first; docs/benchmarks.md says how to read the table.`;
+
+const MAX_CALLS = 256;
+const MAX_SECONDS = 7_200;
+const WARM_UP_MS = 4_000;
+
+/** The plan that the arguments ask for, 'help', or a sentence in an Error that is thrown. */
+export function readBenchOptions(args: readonly string[]): BenchOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      calls: { type: 'string' },
+      slots: { type: 'string' },
+      seconds: { type: 'string' },
+      framing: { type: 'string' },
+      rounds: { type: 'string' },
+      seed: { type: 'string' },
+      out: { type: 'string' },
+      smoke: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  const { smoke } = values;
+  const calls = whole('calls', values.calls, smoke ? 4 : 16, MAX_CALLS);
+  const slots = whole('slots', values.slots, calls, MAX_CALLS);
+  if (slots < calls)
+    throw new Error(`--slots ${slots} cannot carry --calls ${calls}; each call takes a slot`);
+  const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
+  return {
+    form: smoke ? 'short' : 'full',
+    out: values.out ?? null,
+    plan: {
+      calls,
+      slots,
+      framings: framingsOf(values.framing ?? (smoke ? 'json' : 'both')),
+      rounds: whole('rounds', values.rounds, 1, 100),
+      warmUpMs: smoke ? 2_000 : WARM_UP_MS,
+      measureMs: seconds * 1000,
+      bareMs: smoke ? 3_000 : 15_000,
+      idleMs: smoke ? 1_000 : 5_000,
+      calmCalls: smoke ? 3 : 20,
+      seed: whole('seed', values.seed, 1, 2 ** 31),
+    },
+  };
+}
+
+function framingsOf(value: string): Framing[] {
+  if (value === 'both') return ['json', 'binary'];
+  if (value === 'json' || value === 'binary') return [value];
+  throw new Error(`--framing "${value}" is neither json, binary nor both`);
+}
+
+function whole(name: string, value: string | undefined, fallback: number, maximum: number): number {
+  if (value === undefined) return fallback;
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1 || number > maximum) {
+    throw new Error(`--${name} "${value}" is not a whole number from 1 to ${maximum}`);
+  }
+  return number;
+}

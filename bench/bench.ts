@@ -1,0 +1,50 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { projectPath } from '../src/platform/project-paths.ts';
+import { BENCH_HELP, type BenchOptions, readBenchOptions } from './bench-options.ts';
+import { runBench } from './bench-run.ts';
+import { judgeRun, readBudget } from './judge-run.ts';
+import { printTable } from './print-table.ts';
+
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+
+/** `npm run bench`: runs, prints, writes, judges. */
+async function main(): Promise<number> {
+  let options: BenchOptions | 'help';
+  try {
+    options = readBenchOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`bench: ${(error as Error).message}\n\n${BENCH_HELP}\n`);
+    return EXIT_USAGE;
+  }
+  if (options === 'help') {
+    print(BENCH_HELP);
+    return 0;
+  }
+  const startedMs = Date.now();
+  const seconds = () => ((Date.now() - startedMs) / 1000).toFixed(0).padStart(4);
+  const result = await runBench(options.plan, (sentence) => print(`${seconds()} s  ${sentence}`));
+  printTable(result, print);
+  const verdict = judgeRun(result, readBudget(options.form));
+  for (const warning of verdict.warnings) print(`warning  ${warning}`);
+  for (const failure of verdict.failures) print(`FAILED   ${failure}`);
+  if (verdict.failures.length === 0)
+    print('passed   frames are whole and the ratios are within their limits');
+  const out = options.out ?? projectPath(`bench/results/${result.startedAt.replaceAll(/[:.]/g, '-')}.json`);
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify({ ...result, verdict }, null, 2)}\n`);
+  print(`readings ${out}`);
+  return verdict.failures.length === 0 ? 0 : EXIT_FAILED;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`bench: ${(error as Error).message}\n`);
+  process.exitCode = EXIT_FAILED;
+}

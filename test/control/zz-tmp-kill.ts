@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import type { CallResults } from '../../src/contracts/call-results.ts';
+import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
+import { testResults } from './running-control.ts';
+
+// A busy machine may need longer than the runner's usual limit for a file.
+t.setTimeout(400_000);
+
+const ROUNDS = 60;
+const CALLERS = 8;
+/** Kill times per round, in ms after the first request; fixed, so that every run kills alike. */
+const KILL_AFTER_MS = [40, 75, 110, 150, 190, 230, 270, 310, 350, 400];
+
+const entry = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? './fixtures/control-process.ts' : './fixtures/control-process.js',
+    import.meta.url,
+  ),
+);
+
+t.test(
+  'R44 R145 what a killed control plane has answered with 200 is in the store, whole',
+  { timeout: 400_000 },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'trunkline-killed-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const served = new Set<string>();
+    const delivered = new Map<string, CallResults>();
+    for (let round = 0; round < ROUNDS; round++) {
+      const { child, port } = await start(folder);
+      const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
+      const callers = Array.from({ length: CALLERS }, (_, caller) =>
+        placeCalls(port, agent, caller, served, delivered),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 30 + ((round * 37) % 400)));
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      await gone;
+      await Promise.all(callers);
+      agent.destroy();
+    }
+
+    const store = openKeyValueStore(join(folder, 'store'));
+    const calls = createCallRecordStore(store);
+    let missing = 0;
+    let different = 0;
+    for (const session of served) if ((await calls.get(session)) === null) missing++;
+    for (const [session, results] of delivered) {
+      const record = await calls.get(session);
+      if (record?.status !== 'completed') missing++;
+      else if (JSON.stringify(record.results) !== JSON.stringify(results)) different++;
+    }
+    const listed = await calls.list({ limit: 1_000_000 });
+    let torn = 0;
+    for (const line of listed) {
+      const record = await calls.get(line.session_id);
+      if (record?.status !== line.status) torn++;
+    }
+    await store.close();
+    t.comment(
+      `${ROUNDS} kills, ${served.size} configs and ${delivered.size} results answered, ${listed.length} records`,
+    );
+    t.ok(delivered.size > 50, 'the rounds did real work');
+    t.equal(missing, 0, 'nothing that was answered is missing');
+    t.equal(different, 0, 'nothing is half written');
+    t.equal(torn, 0, 'records and their list agree');
+    t.ok(listed.length >= served.size);
+  },
+);
+
+/** Config, results, config, results … until the connection breaks. */
+async function placeCalls(
+  port: number,
+  agent: Agent,
+  caller: number,
+  served: Set<string>,
+  delivered: Map<string, CallResults>,
+): Promise<void> {
+  try {
+    for (;;) {
+      const config = await ask(port, agent, 'GET', '/api/v1/config/demo?caller_id=%2B91123');
+      const { session_id } = JSON.parse(config) as { session_id: string };
+      served.add(session_id);
+      const results = testResults(session_id, {
+        transcript: Array.from({ length: 1 + ((caller * 7) % 40) }, (_, i) => ({
+          speaker: i % 2 === 0 ? 'bot' : 'customer',
+          text: `sentence ${i} of caller ${caller}`,
+          timestamp: i,
+        })),
+      });
+      await ask(port, agent, 'POST', '/api/v1/call-results', JSON.stringify(results));
+      delivered.set(session_id, results);
+    }
+  } catch {
+    // The plane was killed, which is what this round is about.
+  }
+}
+
+/** Resolves with the body of a 200 and rejects for everything else. */
+function ask(port: number, agent: Agent, method: string, path: string, body?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers =
+      body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    const sent = request({ port, host: '127.0.0.1', agent, method, path, headers }, (response) => {
+      let text = '';
+      response.on('data', (part) => {
+        text += part;
+      });
+      response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error(text))));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+function start(folder: string): Promise<{ child: ChildProcess; port: number }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [entry, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+    child.stdout.once('data', (data) => resolve({ child, port: Number(String(data)) }));
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the control plane ended at its start with code ${code}`)));
+  });
+}
