@@ -56,14 +56,22 @@ export interface FramingRatios {
  */
 const LATENESS_GRAIN_MS = 0.5;
 
-/** Runs the plan and says how far it is. Rejects when the appliance or the dialler does not work at all. */
-export async function runBench(plan: BenchPlan, say: (sentence: string) => void): Promise<BenchResult> {
+/**
+ * Runs the plan and says how far it is. `onFleet` gets the fleet as soon as it runs: its processes outlive a caller that
+ * is ended without stopping it. Rejects when the appliance or the dialler does not work at all.
+ */
+export async function runBench(
+  plan: BenchPlan,
+  say: (sentence: string) => void,
+  onFleet: (fleet: BenchFleet) => void = () => undefined,
+): Promise<BenchResult> {
   const startedAt = new Date().toISOString();
   const machine = describeMachine();
   say(`bare VAD loop: ${plan.calls} processes, ${plan.bareMs / 1000} s`);
   const bareVad = await measureBareVad(plan.calls, plan.bareMs);
   say(`appliance: ${plan.slots} slots, then ${plan.calmCalls} calls one by one`);
   const fleet = await BenchFleet.start(plan.slots);
+  onFleet(fleet);
   const barePacing: BarePacing[] = [];
   const fleets: FleetReadings[] = [];
   try {

@@ -3,11 +3,13 @@ import { dirname } from 'node:path';
 import { projectPath } from '../src/platform/project-paths.ts';
 import { BENCH_HELP, type BenchOptions, readBenchOptions } from './bench-options.ts';
 import { runBench } from './bench-run.ts';
+import type { BenchFleet } from './fleet-run.ts';
 import { judgeRun, readBudget } from './judge-run.ts';
 import { printTable } from './print-table.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+const EXIT_INTERRUPTED = 130;
 
 /** `npm run bench`: runs, prints, writes, judges. */
 async function main(): Promise<number> {
@@ -24,7 +26,11 @@ async function main(): Promise<number> {
   }
   const startedMs = Date.now();
   const seconds = () => ((Date.now() - startedMs) / 1000).toFixed(0).padStart(4);
-  const result = await runBench(options.plan, (sentence) => print(`${seconds()} s  ${sentence}`));
+  const result = await runBench(
+    options.plan,
+    (sentence) => print(`${seconds()} s  ${sentence}`),
+    stopFleetOnSignal,
+  );
   printTable(result, print);
   const verdict = judgeRun(result, readBudget(options.form));
   for (const warning of verdict.warnings) print(`warning  ${warning}`);
@@ -36,6 +42,15 @@ async function main(): Promise<number> {
   writeFileSync(out, `${JSON.stringify({ ...result, verdict }, null, 2)}\n`);
   print(`readings ${out}`);
   return verdict.failures.length === 0 ? 0 : EXIT_FAILED;
+}
+
+/** Slots outlive their starter by design, so a Ctrl-C has to end them by name. */
+function stopFleetOnSignal(fleet: BenchFleet): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      void fleet.stop().finally(() => process.exit(EXIT_INTERRUPTED));
+    });
+  }
 }
 
 function print(line: string): void {

@@ -14,6 +14,11 @@ export const VAD_WINDOW_SAMPLES = 256;
 
 /** `connected` must arrive within this, else 1008. */
 export const CONNECTED_TIMEOUT_MS = 5_000;
+/**
+ * Largest `connected` message; more closes with 1009. It travels on as a query parameter of the config request, where
+ * encoding can treble it, and HTTP servers read request heads up to some 64 KB.
+ */
+export const MAX_CONNECTED_BYTES = 16_384;
 /** The config must answer within this, else 4500. */
 export const CONFIG_TIMEOUT_MS = 10_000;
 /** Largest config document a slot reads; more is refused with 4500. */

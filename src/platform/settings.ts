@@ -81,6 +81,9 @@ export function readSettings(env: Environment, folder: string, installFolder: st
   if (role === 'worker' && settings.configUrl === '') {
     throw bad('CONFIG_URL', 'ROLE=worker needs the URL of the control plane that serves call configs');
   }
+  if (settings.strictResults && coreSecret === '') {
+    throw bad('STRICT_RESULTS', 'results can only be held to the core secret when CORE_SECRET is set');
+  }
   refuseOpenDoors(settings);
   return Object.freeze(settings);
 }

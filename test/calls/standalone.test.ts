@@ -54,6 +54,7 @@ t.test('R150 404, 503 and anything else refuse the call with the matching close 
     status: 4503,
     body: /outside_active_hours/,
   });
+  t.match(await refused(503, { code: 'store_unavailable', detail: 'the disk is full' }), { status: 4500 });
   t.match(await refused(500, 'oops'), { status: 4500, body: /answered 500/ });
   t.match(await refused(302, ''), { status: 4500, body: /answered 302/ });
   t.match(await refused(200, '<html>'), { status: 4500, body: /not JSON/ });

@@ -27,7 +27,7 @@ t.test('a record is read by its session, and an unknown session is a 404', async
   t.match(await answer.json(), {
     session_id: session,
     status: 'completed',
-    results: { stream_id: 'stream-1' },
+    stream_id: 'stream-1',
   });
   t.equal((await fetch(run.url('/api/v1/call-records/unknown'))).status, 404);
   t.equal((await fetch(run.url(`/api/v1/call-records/${'x'.repeat(5_000)}`))).status, 404);
@@ -127,7 +127,7 @@ t.test('a link inside the recordings folder does not lead out of it', async (t) 
   t.equal((await fetch(run.url(`/api/v1/call-records/${session}/recording`))).status, 404);
 });
 
-t.test('R164 records and recordings need the secret where one is configured', async (t) => {
+t.test('records and recordings need the secret where one is configured', async (t) => {
   const guarded = await runControl({ CORE_SECRET: 'correct horse battery staple' });
   t.teardown(() => guarded.stop());
   for (const path of ['/api/v1/call-records', '/api/v1/call-records/x', '/api/v1/call-records/x/recording']) {

@@ -25,28 +25,25 @@ async function config(event: unknown, query: Record<string, string> = {}, on: Ru
   return (await answer.json()) as RuntimeConfig & { call_context: Record<string, unknown> };
 }
 
-t.test(
-  'R56 R59 R60 R75 R76 R179 a config answers with every field, in the shape of the contract',
-  async (t) => {
-    const served = await config({ name: 'Asha' });
-    t.ok(schema.Check(served), JSON.stringify(schema.Errors(served)));
-    t.strictSame(
-      Object.keys(RuntimeConfig.properties).filter((name) => !(name in served)),
-      [],
-      'no field is missing',
-    );
-    t.match(served, {
-      bot_id: 'clinic',
-      webhook_url: run.url('/api/v1/call-results'),
-      opening_message: 'Namaste Asha, this is the clinic.',
-      min_words_interruption: 1,
-      re_engagement: { enabled: false },
-      stt: { provider: 'scripted' },
-      max_call_duration_seconds: 600,
-      timezone: 'Asia/Kolkata',
-    });
-  },
-);
+t.test('R56 R59 R75 R76 R179 a config answers with every field, in the shape of the contract', async (t) => {
+  const served = await config({ name: 'Asha' });
+  t.ok(schema.Check(served), JSON.stringify(schema.Errors(served)));
+  t.strictSame(
+    Object.keys(RuntimeConfig.properties).filter((name) => !(name in served)),
+    [],
+    'no field is missing',
+  );
+  t.match(served, {
+    bot_id: 'clinic',
+    webhook_url: run.url('/api/v1/call-results'),
+    opening_message: 'Namaste Asha, this is the clinic.',
+    min_words_interruption: 1,
+    re_engagement: { enabled: false },
+    stt: { provider: 'scripted' },
+    max_call_duration_seconds: 600,
+    timezone: 'Asia/Kolkata',
+  });
+});
 
 t.test('R57 R58 R77 the prompt is served whole and split where its first variable stands', async (t) => {
   const served = await config({ name: 'Asha' });
@@ -68,7 +65,7 @@ t.test('R57 R58 R77 the prompt is served whole and split where its first variabl
   t.equal(other.prompt_parts?.static_version, served.prompt_parts?.static_version);
 });
 
-t.test('R43 R145 the active record is in the store when the answer arrives', async (t) => {
+t.test('R43 R55 R145 the active record is in the store when the answer arrives', async (t) => {
   const served = await config(
     { name: 'Asha', city: 'Pune', call_direction: 'outbound', from_number: '+9122' },
     { caller_id: '+911234567890', stream_id: 'stream-7' },
@@ -87,7 +84,7 @@ t.test('R43 R145 the active record is in the store when the answer arrives', asy
     integration_log: [],
     sip_context: {},
     campaign: null,
-    results: null,
+    transcript: null,
   });
 });
 
@@ -99,33 +96,30 @@ t.test('R143 R144 missing and malformed query fields fall back to their defaults
   }
 });
 
-t.test(
-  'R67 R78 R85 R87 R88 R89 R90 reserved flags steer the call and reach neither prompt nor context',
-  async (t) => {
-    const served = await config({
-      _campaign_session_id: 'campaign-0001',
-      _skip_prefetch: true,
-      _skip_post_push: true,
-      _mock_crm: { name: 'Mock', balance: 12 },
-      _campaign_id: 'cmp_1',
-      _campaign_call_id: 'cc_1',
-      _campaign_attempt: 2,
-      _campaign_run_number: '3',
-      sip_candidate_headers: { 'X-Secret': 'no' },
-      name: 'Asha',
-      _private: 'kept',
-    });
-    t.equal(served.session_id, 'campaign-0001');
-    t.strictSame(served.call_context, { name: 'Asha', _private: 'kept' });
-    t.strictSame(served.crm_context, { name: 'Mock', _private: 'kept', balance: 12 });
-    t.match(served.system_prompt, /The caller is Mock,/);
-    t.match(await calls.get('campaign-0001'), {
-      campaign: { campaign_id: 'cmp_1', campaign_call_id: 'cc_1', attempt: 2, run_number: 3 },
-      skip_post_push: true,
-      connected_event: { name: 'Asha', _private: 'kept' },
-    });
-  },
-);
+t.test('R55 R85 R87 R90 reserved flags steer the call and reach neither prompt nor context', async (t) => {
+  const served = await config({
+    _campaign_session_id: 'campaign-0001',
+    _skip_prefetch: true,
+    _skip_post_push: true,
+    _mock_crm: { name: 'Mock', balance: 12 },
+    _campaign_id: 'cmp_1',
+    _campaign_call_id: 'cc_1',
+    _campaign_attempt: 2,
+    _campaign_run_number: '3',
+    sip_candidate_headers: { 'X-Secret': 'no' },
+    name: 'Asha',
+    _private: 'kept',
+  });
+  t.equal(served.session_id, 'campaign-0001');
+  t.strictSame(served.call_context, { name: 'Asha', _private: 'kept' });
+  t.strictSame(served.crm_context, { name: 'Mock', _private: 'kept', balance: 12 });
+  t.match(served.system_prompt, /The caller is Mock,/);
+  t.match(await calls.get('campaign-0001'), {
+    campaign: { campaign_id: 'cmp_1', campaign_call_id: 'cc_1', attempt: 2, run_number: 3 },
+    skip_post_push: true,
+    connected_event: { name: 'Asha', _private: 'kept' },
+  });
+});
 
 t.test(
   'a campaign session that asks again is the same call; one that has ended gets an id of its own',
@@ -141,7 +135,7 @@ t.test(
   },
 );
 
-t.test('R147 an unknown bot answers 404 with a problem and its request id', async (t) => {
+t.test('an unknown bot answers 404 with a problem and its request id', async (t) => {
   for (const id of ['nobody', 'a'.repeat(65), '%2e%2e', 'demo%00']) {
     const answer = await fetch(run.url(`/api/v1/config/${id}`), {
       headers: { 'x-request-id': 'my-request-1' },
@@ -158,7 +152,7 @@ t.test('R147 an unknown bot answers 404 with a problem and its request id', asyn
   }
 });
 
-t.test('R164 with a secret configured, the config needs exactly that secret', async (t) => {
+t.test('with a secret configured, the config needs exactly that secret', async (t) => {
   const guarded = await runControl({ CORE_SECRET: 'correct horse battery staple' });
   t.teardown(() => guarded.stop());
   const ask = (headers: Record<string, string>) => fetch(guarded.url('/api/v1/config/demo'), { headers });

@@ -55,7 +55,7 @@ t.test(
     for (const [session, results] of delivered) {
       const record = await calls.get(session);
       if (record?.status !== 'completed') missing++;
-      else if (JSON.stringify(record.results) !== JSON.stringify(results)) different++;
+      else if (JSON.stringify(record.transcript) !== JSON.stringify(results.transcript)) different++;
     }
     const listed = await calls.list({ limit: 1_000_000 });
     let torn = 0;

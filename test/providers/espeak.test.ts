@@ -67,7 +67,7 @@ t.test('a text cannot become an option, a file or phoneme codes', async (t) => {
   t.ok((await spoken('x'.repeat(100_000))).length > 0, 'a text without end is cut');
 });
 
-t.test('RT-10 an abort kills the program at once, and nothing of it is left', async (t) => {
+t.test('an abort kills the program at once, and nothing of it is left', async (t) => {
   const voice = await espeak();
   const leaving = new AbortController();
   const reason = new Error('interrupted');

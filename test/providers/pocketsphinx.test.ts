@@ -59,7 +59,7 @@ t.test('a turn is its phrase; the next turn starts from nothing', async (t) => {
 t.test('a turn may hold a pause', async (t) => {
   const { session } = await listen(t, { phrases: ['ten of clubs seven of clubs', 'ten of clubs'] });
   feedFrames(session, TEN);
-  feedFrames(session, lineNoise(700, 3));
+  feedFrames(session, lineNoise(400, 3));
   feedFrames(session, SEVEN);
   t.equal((await session.flush(never)).text, 'ten of clubs seven of clubs');
 });

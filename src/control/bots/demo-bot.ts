@@ -38,7 +38,7 @@ const GRAMMAR = `#JSGF V1.0;
 grammar demo;
 
 public <cards> = <card> [ <card> [ <card> ] ] | <rank> <card> | <rank> <rank>;
-<card> = <rank> [ of ] <suit>;
+<card> = <rank> of <suit>;
 <rank> = ace | two | three | four | five | six | seven | eight | nine | ten | jack | queen | king;
 <suit> = clubs | diamonds | hearts | spades;
 

@@ -1,4 +1,4 @@
-import type { CallResults, DisconnectedBy } from '../../contracts/call-results.ts';
+import { CallResults, type DisconnectedBy } from '../../contracts/call-results.ts';
 
 /** control-plane.md 2.8. `active` from the moment a config is served until the results arrive. */
 export type CallStatus = 'active' | 'completed' | 'not_connected' | 'failed';
@@ -31,18 +31,22 @@ export interface CampaignLink {
   run_number: number | null;
 }
 
-/** The call record (interface.md, Call record): the active call, and the results payload once it has come. */
-export interface CallRecord extends ActiveCall {
+/** The fields of the results payload as they stand in the record, empty until the results have come. */
+type Outcome = {
+  [Name in keyof Omit<CallResults, keyof ActiveCall | 'disconnected_by'>]-?: NonNullable<
+    CallResults[Name]
+  > | null;
+};
+
+/** The call record (interface.md, Call record; control-plane.md 2.8): the active call, and later its outcome. */
+export interface CallRecord extends ActiveCall, Outcome {
   schema_version: 1;
   status: CallStatus;
   updated_at: string;
   ended_at: string | null;
   disconnected_by: DisconnectedBy | null;
-  call_duration_seconds: number | null;
-  recording_url: string | null;
-  recording_key: string | null;
-  /** Null while the call is active. */
-  results: CallResults | null;
+  /** What the results carried beyond the contract, kept apart so that it cannot pass for a field of the record. */
+  results_extra: Record<string, unknown>;
   /** Tells a repeated delivery from a different payload for the same session. */
   results_sha256: string | null;
 }
@@ -71,34 +75,47 @@ export function newRecord(call: ActiveCall): CallRecord {
     ended_at: null,
     disconnected_by: null,
     call_duration_seconds: null,
+    raw_duration_seconds: null,
+    billable_duration_seconds: null,
+    transcript: null,
     recording_url: null,
     recording_key: null,
-    results: null,
+    post_call_analysis: null,
+    usage_metrics: null,
+    events: null,
+    was_transferred: null,
+    transfer_destination: null,
+    transfer_target: null,
+    transfer_reason: null,
+    transfer_method: null,
+    transfer_at: null,
+    transfer_failed_reason: null,
+    end_detail: null,
+    results_extra: {},
     results_sha256: null,
   };
 }
 
-/** The record with its results. The caller of the call keeps what the config request knew and the results leave empty. */
+/** The record with its results. What the config request knew stays where the results are empty. */
 export function completedRecord(
   record: CallRecord,
   results: CallResults,
   sha256: string,
   nowIso: string,
 ): CallRecord {
+  const { session_id: _session, bot_id: _bot, ...fields } = results;
+  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(CallResults.properties, name));
+  const extra = Object.entries(fields).filter(([name]) => !Object.hasOwn(CallResults.properties, name));
   return {
     ...record,
+    ...(Object.fromEntries(known) as Partial<CallRecord>),
     status: finalStatus(results),
     stream_id: results.stream_id || record.stream_id,
     caller_id: results.caller_id || record.caller_id,
     from_number: results.from_number ?? record.from_number,
-    call_direction: results.call_direction,
     updated_at: nowIso,
     ended_at: nowIso,
-    disconnected_by: results.disconnected_by,
-    call_duration_seconds: results.call_duration_seconds,
-    recording_url: results.recording_url,
-    recording_key: results.recording_key,
-    results,
+    results_extra: Object.fromEntries(extra),
     results_sha256: sha256,
   };
 }

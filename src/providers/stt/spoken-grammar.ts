@@ -50,7 +50,7 @@ function fromPhrases(phrases: readonly string[], refuse: Refuse): SpokenGrammar 
   const turns = phrases.map((phrase) => {
     const spoken = phrase
       .toLowerCase()
-      .replace(/[,!?;:]|\.(?=\s|$)/g, ' ')
+      .replace(/[,!?;:]|\.+(?=\s|$)/g, ' ')
       .split(/\s+/)
       .filter(Boolean);
     const odd = spoken.find((word) => !WORD.test(word));
@@ -71,7 +71,7 @@ function fromPhrases(phrases: readonly string[], refuse: Refuse): SpokenGrammar 
 }
 
 const TOKEN =
-  /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\/[0-9.eE+-]+\/|\{(?:\\.|[^}\\])*\}|<[A-Za-z0-9_.-]+>|"[^"\\\n]*"|[|()[\]*+;=]|[^\s|()[\]*+;={}<>"/]+/y;
+  /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|\/[0-9.eE+-]+\/|\{(?:\\.|[^}\\])*\}|<[A-Za-z0-9_.*-]+>|"[^"\\\n]*"|[|()[\]*+;=]|[^\s|()[\]*+;={}<>"/]+/y;
 
 /**
  * Takes a JSGF text apart as far as is needed to know its rules and words. The decoder ends the program on a grammar

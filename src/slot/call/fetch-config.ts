@@ -107,11 +107,25 @@ function refuse(code: number, reason: string): ConfigAnswer {
   return { refusal: { code, reason } };
 }
 
+/**
+ * 503 means outside active hours (interface.md), unless a problem document says by its `code` that something else,
+ * such as the store, is unavailable.
+ */
+function meansOutsideHours(body: string): boolean {
+  const code = problemField(body, 'code');
+  return code === undefined || code === 'outside_active_hours';
+}
+
 /** The `detail` of a problem document, which the dialler gets as close reason. */
 function detailOf(body: string): string | undefined {
+  return problemField(body, 'detail');
+}
+
+function problemField(body: string, field: 'code' | 'detail'): string | undefined {
   try {
     const problem: unknown = JSON.parse(body);
-    return isRecord(problem) && typeof problem.detail === 'string' ? problem.detail : undefined;
+    const value = isRecord(problem) ? problem[field] : undefined;
+    return typeof value === 'string' ? value : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { CONNECTED_TIMEOUT_MS, MAX_MESSAGE_BYTES } from '../../contracts/limits.ts';
+import { CONNECTED_TIMEOUT_MS, MAX_CONNECTED_BYTES, MAX_MESSAGE_BYTES } from '../../contracts/limits.ts';
 import type { SlotCall } from '../../contracts/slot-messages.ts';
 import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
 import { isRecord, readInbound } from './inbound-message.ts';
@@ -44,19 +44,23 @@ export function acceptSocket(
  */
 export function awaitConnected(socket: WebSocket): Promise<ConnectedMessage | null> {
   return new Promise((resolve) => {
-    const settle = (message: ConnectedMessage | null, reason?: string) => {
+    const settle = (message: ConnectedMessage | null, reason?: string, code: number = CLOSE.policy) => {
       clearTimeout(timer);
       socket.off('message', onMessage);
       socket.off('close', onClose);
       // The connection must stay quiet until the transport listens, or messages in between would be lost.
       if (message) socket.pause();
       resolve(message);
-      if (reason) void closeSocket(socket, CLOSE.policy, reason);
+      if (reason) void closeSocket(socket, code, reason);
     };
     const onClose = () => settle(null);
     const onMessage = (data: Buffer, isBinary: boolean) => {
       if (isBinary) {
         settle(null, 'the first message must be "connected", as JSON text');
+        return;
+      }
+      if (data.length > MAX_CONNECTED_BYTES) {
+        settle(null, `"connected" is larger than ${MAX_CONNECTED_BYTES} bytes`, CLOSE.tooBig);
         return;
       }
       const inbound = readInbound(data.toString('utf8'));
