@@ -1,4 +1,3 @@
-import { AppError } from '../platform/app-error.ts';
 import { isoNow } from '../platform/clock.ts';
 import { createHttpServer } from '../platform/http-server.ts';
 import type { KeyValueStore } from '../platform/key-value-store.ts';
@@ -30,13 +29,10 @@ export interface ControlParts {
   clock?: () => string;
 }
 
-/** Starts the control plane on `CONTROL_LISTEN`; an empty store gets the bot `demo`. Throws `bad_setting`. */
+/** Starts the control plane on `CONTROL_LISTEN`; an empty store gets the bot `demo`. */
 export async function startControl(parts: ControlParts): Promise<Control> {
   const { settings, store, logger, recordingsFolder } = parts;
   const nowIso = parts.clock ?? isoNow;
-  if (settings.strictResults && settings.coreSecret === '') {
-    throw new AppError('bad_setting', 'STRICT_RESULTS: it demands the core secret, so set CORE_SECRET too');
-  }
   const bots = createBotStore(store);
   const calls = createCallRecordStore(store);
   if (await bots.isEmpty()) {

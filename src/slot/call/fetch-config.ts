@@ -38,8 +38,9 @@ export async function fetchConfig(query: ConfigQuery): Promise<ConfigAnswer> {
     });
     if (answer.status === 200) return readConfig(answer.body, query.botId);
     if (answer.status === 404) return refuse(CLOSE.botNotFound, detailOf(answer.body) ?? 'bot not found');
-    if (answer.status === 503)
+    if (answer.status === 503 && meansOutsideHours(answer.body)) {
       return refuse(CLOSE.outsideHours, detailOf(answer.body) ?? 'outside active hours');
+    }
     return refuse(CLOSE.configFailed, `the config endpoint answered ${answer.status}`);
   } catch (error) {
     const why = error instanceof HttpFailure ? error.message : 'the request failed';
