@@ -56,11 +56,13 @@ export function missingPackages(purpose) {
 export function unpackedEnvironment() {
   if (!existsSync(UNPACKED)) return {};
   const triplets = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
-  const libraries = [
-    ...triplets.map((name) => `usr/lib/${name}`),
-    ...triplets.map((name) => `lib/${name}`),
-    'usr/lib',
-  ]
+  // The folders below a triplet are those of packages that use the alternatives system or a folder of their own.
+  const libraries = triplets
+    .flatMap((name) => ['', '/blas', '/lapack', '/pulseaudio'].map((own) => `usr/lib/${name}${own}`))
+    .concat(
+      triplets.map((name) => `lib/${name}`),
+      'usr/lib',
+    )
     .map((folder) => join(UNPACKED, folder))
     .filter((folder) => existsSync(folder));
   const headers = ['usr/include', ...triplets.map((name) => `usr/include/${name}`)]

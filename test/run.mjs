@@ -8,6 +8,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { unpackedEnvironment } from '../setup/debian-packages.mjs';
 import { readTap } from './support/read-tap.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -82,7 +83,8 @@ function runNode(args, env) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: project,
-      env: { ...process.env, ...env },
+      // Without root, set-up unpacks programs that tests use, a compiler among them.
+      env: { ...process.env, ...unpackedEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

@@ -1,12 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BOT_ID_PATTERN, CORE_SECRET_HEADER, SOCKET_PATH } from '../contracts/http-names.ts';
 import { describeError } from '../platform/app-error.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { CallRefused } from './call-refused.ts';
 import { loadCallerAudio } from './caller-audio.ts';
 import { type DiallerCall, placeCall } from './dialler-client.ts';
 import type { DiallerEvent } from './dialler-events.ts';
+import { followJournal, journalView } from './journal-tail.ts';
 import { stereoWav } from './sound-track.ts';
 
 const EXIT_USAGE = 2;
@@ -58,8 +60,12 @@ export async function callCommand(args: string[]): Promise<number> {
   }
   const interrupted = () => void call.hangUp('caller pressed Ctrl-C');
   process.once('SIGINT', interrupted);
+  // On the appliance's own host its spool tells the words too; from elsewhere there are only sounds.
+  const words = journalView((text) => printLine(text, monotonicMs() - (startedAtMs ?? 0)));
+  const stopFollowing = wish.json ? () => undefined : followJournal(dataDir(), call.sessionId, words);
   const latenciesMs = await converse(call, wish);
   const closed = await call.hangUp();
+  stopFollowing();
   process.off('SIGINT', interrupted);
   if (wish.out) await writeFile(wish.out, stereoWav(call.spoken.samples, call.heard.samples));
   summarise(call, wish, latenciesMs);
@@ -142,7 +148,15 @@ function showJson(event: DiallerEvent, sinceMs: number): void {
 
 function showLine(event: DiallerEvent, sinceMs: number): void {
   const text = describeEvent(event);
-  if (text) process.stdout.write(`${(sinceMs / 1000).toFixed(2).padStart(7)} s  ${text}\n`);
+  if (text) printLine(text, sinceMs);
+}
+
+function printLine(text: string, sinceMs: number): void {
+  process.stdout.write(`${(sinceMs / 1000).toFixed(2).padStart(7)} s  ${text}\n`);
+}
+
+function dataDir(): string {
+  return resolve(process.env.DATA_DIR ?? './data');
 }
 
 /** One line of the live view, or nothing for an event that only machines want. */

@@ -4,7 +4,6 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { CallResults } from '../contracts/call-results.ts';
 import { SOCKET_PATH } from '../contracts/http-names.ts';
-import type { JournalLine } from '../contracts/spool.ts';
 import { describeError } from '../platform/app-error.ts';
 import { monotonicMs, sleepMs } from '../platform/clock.ts';
 import { findEngineData } from '../platform/engine-programs.ts';
@@ -13,11 +12,11 @@ import { describeEvent } from './call.ts';
 import { loadCallerAudio } from './caller-audio.ts';
 import { type Appliance, freePort, startAppliance } from './demo/appliance-process.ts';
 import { type ClipOutcome, converse, type DemoClip } from './demo/conversation.ts';
-import { followJournal } from './demo/journal-tail.ts';
 import { type Delivery, type ResultsReceiver, startResultsReceiver } from './demo/results-receiver.ts';
 import { type ClipVerdict, describeRate, judgeClips, misses } from './demo/verdict.ts';
 import { DEMO_CLIPS } from './demo-script.ts';
 import { type DiallerCall, placeCall } from './dialler-client.ts';
+import { followJournal, journalView } from './journal-tail.ts';
 
 const EXIT_USAGE = 2;
 const EXIT_INTERRUPTED = 130;
@@ -105,7 +104,7 @@ async function play(
     connected: { caller_id: 'demo-caller', from_number: '+15550100', call_direction: 'inbound' },
     onEvent: (event) => show(describeEvent(event)),
   });
-  const stopFollowing = followJournal(appliance.dataDir, journalView(show));
+  const stopFollowing = followJournal(appliance.dataDir, stage.call.sessionId, journalView(show));
   let outcomes: ClipOutcome[];
   try {
     outcomes = await converse(stage.call, clips);
@@ -184,25 +183,6 @@ function shortScript(): typeof DEMO_CLIPS {
       entry.interrupts === true ||
       DEMO_CLIPS[index + 1]?.interrupts === true,
   );
-}
-
-/** Words for the live view: what the bot understood, and what it says or said. */
-function journalView(show: (text: string) => void): (line: JournalLine) => void {
-  const shown = new Map<number, string>();
-  return (line) => {
-    if (line.kind === 'event' && line.event.event === 'user_turn') {
-      const rule = line.event.note ? `  (${line.event.note})` : '';
-      show(`caller "   ${String(line.event.text ?? '')}"${rule}`);
-    }
-    if (line.kind === 'transcript' && line.entry.speaker === 'bot') {
-      // The line of an entry comes again as more of it is heard: only the new words are shown.
-      const before = shown.get(line.seq) ?? '';
-      const { text } = line.entry;
-      if (text.length > before.length)
-        show(`bot    "   ${text.startsWith(before) ? text.slice(before.length).trim() : text}"`);
-      shown.set(line.seq, text);
-    }
-  };
 }
 
 async function firstDelivery(

@@ -65,6 +65,7 @@ has finished. Without a file the caller listens until the bot ends the call or i
   --var NAME=VALUE   a field of the first message; the bot reads it as {{call.NAME}}
   --json             one JSON object per line instead of the live view, a summary last
 
+On the appliance's own host the words appear too, read from the spool in DATA_DIR (./data).
 CORE_SECRET from the environment is sent to the door where WS_AUTH=secret asks for it.
 
 examples

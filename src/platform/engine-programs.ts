@@ -14,26 +14,44 @@ export interface EngineProgram {
 }
 
 const UNPACKED = projectPath('.cache/debian');
+const TRIPLETS = ['x86_64-linux-gnu', 'aarch64-linux-gnu'];
 
 /** The program, or null when it is installed nowhere. */
 export function findEngine(name: string): EngineProgram | null {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    // The unpacked programs may be in PATH too; they need the environment below all the same.
+    if (folder === '' || folder.startsWith(UNPACKED)) continue;
     const path = join(folder, name);
-    if (folder && isExecutable(path)) return { path, env: {}, root: '' };
+    if (isExecutable(path)) return { path, env: {}, root: '' };
   }
   const path = join(UNPACKED, 'usr/bin', name);
   if (!isExecutable(path)) return null;
-  const libraries = ['usr/lib/x86_64-linux-gnu', 'usr/lib/aarch64-linux-gnu', 'usr/lib', 'lib']
-    .map((folder) => join(UNPACKED, folder))
-    .filter((folder) => existsSync(folder));
   return {
     path,
     env: {
-      LD_LIBRARY_PATH: libraries.join(':'),
-      ESPEAK_DATA_PATH: join(UNPACKED, 'usr/lib/x86_64-linux-gnu'),
+      LD_LIBRARY_PATH: libraryFolders().join(':'),
+      ESPEAK_DATA_PATH: join(
+        UNPACKED,
+        TRIPLETS.map((name) => `usr/lib/${name}`).find(isUnpacked) ?? 'usr/lib',
+      ),
     },
     root: UNPACKED,
   };
+}
+
+/** Packages that leave their libraries to the alternatives system or keep them in a folder of their own. */
+const OWN_FOLDERS = ['', '/blas', '/lapack', '/pulseaudio'];
+
+function libraryFolders(): string[] {
+  const folders = TRIPLETS.flatMap((name) => [
+    ...OWN_FOLDERS.map((own) => `usr/lib/${name}${own}`),
+    `lib/${name}`,
+  ]);
+  return [...folders, 'usr/lib', 'lib'].filter(isUnpacked).map((folder) => join(UNPACKED, folder));
+}
+
+function isUnpacked(folder: string): boolean {
+  return existsSync(join(UNPACKED, folder));
 }
 
 /** A data file of a Debian package, installed or unpacked; null when missing. */

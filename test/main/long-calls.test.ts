@@ -6,6 +6,9 @@ import { call, startReceiver, startWorker, tempFolder, until } from './harness.t
 
 const SHORT = { overrunGraceMs: 200, hangupToKillMs: 400 };
 
+// Real processes on a machine that may be busy with other things.
+t.setTimeout(180_000);
+
 t.test(
   'RT-24 a call over its maximum is hung up by main, and a slot that ignores that is killed',
   async (t) => {

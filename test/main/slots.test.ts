@@ -13,6 +13,9 @@ import {
   upgradeRequest,
 } from './harness.ts';
 
+// Real processes on a machine that may be busy with other things.
+t.setTimeout(180_000);
+
 t.test(
   'R6 R7 R33 each call has a slot process of its own, and a full host answers busy at once',
   async (t) => {
@@ -94,6 +97,29 @@ t.test('RT-71 a slot that dies idle frees its place and is started again', async
   t.equal(main.health()?.fleet_available, 1);
   await main.stop();
 });
+
+t.test(
+  'RT-71 a caller that meets a dying slot is served, refused or cut off, and no lease is lost',
+  async (t) => {
+    const main = await startWorker(await tempFolder());
+    const port = main.fleetPort ?? 0;
+    for (let round = 0; round < 4; round++) {
+      const pids = (main.health()?.workers ?? [])
+        .filter(({ state }) => state === 'idle')
+        .map(({ pid }) => pid ?? 0);
+      const callers = [1, 2].map(() => rawCaller(port, upgradeRequest('/ws/echo')));
+      await new Promise((resolve) => setTimeout(resolve, round));
+      for (const pid of pids.slice(0, 1)) process.kill(pid, 'SIGKILL');
+      await until(() =>
+        callers.every((caller) => caller.closed() || caller.received().includes('HTTP/1.1 ')),
+      );
+      for (const caller of callers) caller.socket.destroy();
+      await until(async () => (await fleetHealth(port)).fleet_available === 2);
+    }
+    t.equal((await fleetHealth(port)).fleet_busy, 0);
+    await main.stop();
+  },
+);
 
 t.test('main stops by draining: 503 for new calls, live calls go on to their end', async (t) => {
   const main = await startWorker(await tempFolder());

@@ -29,7 +29,7 @@ t.test('the demo bot understands all 14 recordings of people through a telephone
   t.teardown(() => session.close());
   const flushMs: number[] = [];
   for (const clip of DEMO_CLIPS) {
-    feedFrames(session, lineNoise(500, 3));
+    feedFrames(session, lineNoise(240, 3));
     feedFrames(session, lineAudio(clip));
     feedFrames(session, lineNoise(200, 3));
     // A real caller speaks in real time, so the decoder has kept up when the turn ends.

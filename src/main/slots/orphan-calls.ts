@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetWorker } from '../../contracts/fleet.ts';
-import { HUNG_AFTER_MS } from '../../contracts/limits.ts';
+import { CONFIG_TIMEOUT_MS, CONNECTED_TIMEOUT_MS, HUNG_AFTER_MS } from '../../contracts/limits.ts';
 import type { SpoolOwner } from '../../contracts/spool.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
@@ -165,12 +165,8 @@ export class OrphanCalls {
         this.kill(orphan, 'an orphan does not hang up');
       return;
     }
-    if (orphan.deadlineWallMs === null) {
-      const call = await readJournalCall(folder);
-      if (!call) return;
-      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000;
-    }
-    if (Date.now() > orphan.deadlineWallMs + this.options.bounds.overrunGraceMs) {
+    const deadlineWallMs = await this.deadlineOf(orphan, folder);
+    if (Date.now() > deadlineWallMs + this.options.bounds.overrunGraceMs) {
       orphan.toldToHangUpAtMs = nowMs;
       this.options.logger.warn(
         { call_id: orphan.callId },
@@ -178,6 +174,16 @@ export class OrphanCalls {
       );
       signal(orphan.owner, 'SIGTERM');
     }
+  }
+
+  /** When the call should be over, in wall-clock ms; without a session only the set-up may take time. */
+  private async deadlineOf(orphan: Orphan, folder: string): Promise<number> {
+    if (orphan.deadlineWallMs === null) {
+      const call = await readJournalCall(folder);
+      if (!call) return Date.parse(orphan.owner.createdAt) + CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS;
+      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000;
+    }
+    return orphan.deadlineWallMs;
   }
 
   private kill(orphan: Orphan, why: string): void {

@@ -51,11 +51,11 @@ export class DecoderProcess {
   #stopping = false;
   #death: AppError | null = null;
 
-  private constructor(engine: ChildEngine, pipe: Socket, handlers: DecoderHandlers) {
+  private constructor(engine: ChildEngine, pipe: Socket, readBefore: number, handlers: DecoderHandlers) {
     this.#engine = engine;
     this.#pipe = pipe;
     this.#handlers = handlers;
-    this.#readBefore = readChars(engine);
+    this.#readBefore = readBefore;
     pipe.on('error', () => undefined);
     if (engine.process.stdout) {
       createInterface({ input: engine.process.stdout }).on('line', (line) => handlers.onLine(line));
@@ -98,7 +98,15 @@ export class DecoderProcess {
         dieWithParent: true,
       });
       const pipe = await connect(engine, path('audio'));
-      return new DecoderProcess(engine, pipe, handlers);
+      const readBefore = readChars(engine);
+      if (!Number.isFinite(readBefore)) {
+        pipe.destroy();
+        throw new AppError(
+          'provider_failed',
+          `/proc/${engine.process.pid}/io cannot be read; mount /proc readable`,
+        );
+      }
+      return new DecoderProcess(engine, pipe, readBefore, handlers);
     } catch (error) {
       if (engine) await stopEngine(engine);
       throw error;

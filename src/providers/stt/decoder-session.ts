@@ -12,7 +12,7 @@ const FRAME_RATE_HZ = 100;
 
 /**
  * How the decoder is tuned: by 14 recordings of people through 8 kHz, at two levels, behind digital silence and behind
- * noise of three strengths, each alone and all in a row, 224 turns; with these settings all were understood.
+ * noise of three strengths, each alone and all in a row: 223 of 224 turns were understood.
  *
  * `-wip` is the price of a word, which a run of phones pays far more often than words do: it is what tells speech
  * inside the grammar from other speech. Noise removal learns from the pause before a turn, and the pauses that a call

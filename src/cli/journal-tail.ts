@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JOURNAL_FILE, type JournalLine } from '../../contracts/spool.ts';
+import { JOURNAL_FILE, type JournalLine } from '../contracts/spool.ts';
 
 const EVERY_MS = 150;
 /** A demo call's journal is a few kilobytes; a larger one is not followed any further. */
@@ -8,14 +8,20 @@ const MAX_BYTES = 4 * 1_048_576;
 
 /**
  * Follows what the running call writes to its spool folder, to show words as they are understood and spoken: the wire
- * carries audio only. Read-only; the slot does not know of it. Returns the function that ends it after a last look.
+ * carries audio only. Read-only; the slot does not know of it. Lines of other calls on the same host are left out.
+ * Returns the function that ends it after a last look.
  */
-export function followJournal(dataDir: string, onLine: (line: JournalLine) => void): () => void {
+export function followJournal(
+  dataDir: string,
+  sessionId: string,
+  onLine: (line: JournalLine) => void,
+): () => void {
   const seenBytes = new Map<string, number>();
+  const foreign = new Set<string>();
   const look = () => {
     for (const file of journals(dataDir)) {
       const seen = seenBytes.get(file) ?? 0;
-      const bytes = readBytes(file);
+      const bytes = foreign.has(file) ? null : readBytes(file);
       if (!bytes || bytes.length > MAX_BYTES) continue;
       // The last line may be half written; it is read when its end is there.
       const end = bytes.lastIndexOf(0x0a) + 1;
@@ -23,7 +29,8 @@ export function followJournal(dataDir: string, onLine: (line: JournalLine) => vo
       seenBytes.set(file, end);
       for (const text of bytes.toString('utf8', seen, end).split('\n')) {
         const line = parseLine(text);
-        if (line) onLine(line);
+        if (line?.kind === 'call' && line.sessionId !== sessionId) foreign.add(file);
+        if (line && !foreign.has(file)) onLine(line);
       }
     }
   };
@@ -31,6 +38,25 @@ export function followJournal(dataDir: string, onLine: (line: JournalLine) => vo
   return () => {
     clearInterval(timer);
     look();
+  };
+}
+
+/** Journal lines as words for a terminal: what the bot understood, and what it said as far as it was heard. */
+export function journalView(show: (text: string) => void): (line: JournalLine) => void {
+  const shown = new Map<number, string>();
+  return (line) => {
+    if (line.kind === 'event' && line.event.event === 'user_turn') {
+      const rule = line.event.note ? `  (${line.event.note})` : '';
+      show(`caller "   ${String(line.event.text ?? '')}"${rule}`);
+    }
+    if (line.kind === 'transcript' && line.entry.speaker === 'bot') {
+      // The line of an entry comes again as more of it is heard: only the new words are shown.
+      const before = shown.get(line.seq) ?? '';
+      const { text } = line.entry;
+      const added = text.startsWith(before) ? text.slice(before.length).trim() : text;
+      if (added !== '') show(`bot    "   ${added}"`);
+      shown.set(line.seq, text);
+    }
   };
 }
 

@@ -1,0 +1,31 @@
+import t from 'tap';
+import { BENCH_HELP, readBenchOptions } from '../../bench/bench-options.ts';
+import { readBudget } from '../../bench/judge-run.ts';
+
+t.test('without arguments the bench places sixteen calls on sixteen slots, in both framings', async (t) => {
+  const options = readBenchOptions([]);
+  if (options === 'help') return t.fail('help was not asked for');
+  t.match(options, { form: 'full', out: null, plan: { calls: 16, slots: 16, framings: ['json', 'binary'] } });
+});
+
+t.test('the help names every argument', async (t) => {
+  t.equal(readBenchOptions(['--help']), 'help');
+  for (const name of ['calls', 'slots', 'seconds', 'framing', 'rounds', 'seed', 'out', 'smoke']) {
+    t.match(BENCH_HELP, new RegExp(`--${name}\\b`), name);
+  }
+});
+
+t.test('a wrong argument is refused by a sentence that names it', async (t) => {
+  t.throws(() => readBenchOptions(['--calls', 'many']), /--calls "many" is not a whole number from 1 to 256/);
+  t.throws(() => readBenchOptions(['--calls', '8', '--slots', '4']), /--slots 4 cannot carry --calls 8/);
+  t.throws(() => readBenchOptions(['--framing', 'text']), /--framing "text"/);
+  t.throws(() => readBenchOptions(['--cals', '8']), /cals/);
+});
+
+t.test('both forms have limits, and the short one is the more generous', async (t) => {
+  const full = readBudget('full');
+  const short = readBudget('short');
+  for (const key of ['latenessP50Ratio', 'latenessP99Ratio', 'cpuPerFrameRatio'] as const) {
+    t.ok(full[key] > 1 && short[key] >= full[key], key);
+  }
+});

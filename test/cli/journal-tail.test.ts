@@ -1,0 +1,41 @@
+import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { followJournal, journalView } from '../../src/cli/journal-tail.ts';
+import { sleepMs } from '../../src/platform/clock.ts';
+
+const json = (value: unknown) => `${JSON.stringify(value)}\n`;
+
+t.test('the words of the own call are shown as they come, half lines and other calls are not', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  for (const call of ['own', 'other']) mkdirSync(join(dataDir, 'spool', call), { recursive: true });
+  const own = join(dataDir, 'spool/own/journal.jsonl');
+  const other = join(dataDir, 'spool/other/journal.jsonl');
+  const shown: string[] = [];
+  const stop = followJournal(
+    dataDir,
+    's-1',
+    journalView((text) => shown.push(text.replace(/\s+/g, ' '))),
+  );
+  appendFileSync(other, json({ kind: 'call', sessionId: 's-2' }));
+  appendFileSync(
+    other,
+    json({ kind: 'transcript', seq: 1, entry: { speaker: 'bot', text: 'Not for you.' } }),
+  );
+  appendFileSync(own, json({ kind: 'call', sessionId: 's-1' }));
+  appendFileSync(own, json({ kind: 'transcript', seq: 1, entry: { speaker: 'bot', text: 'Hello,' } }));
+  await sleepMs(400);
+  appendFileSync(other, json({ kind: 'transcript', seq: 2, entry: { speaker: 'bot', text: 'Nor this.' } }));
+  appendFileSync(
+    own,
+    json({ kind: 'transcript', seq: 1, entry: { speaker: 'bot', text: 'Hello, caller.' } }),
+  );
+  appendFileSync(
+    own,
+    json({ kind: 'event', event: { event: 'user_turn', text: 'ten of clubs', note: 'rule:card' } }),
+  );
+  appendFileSync(own, '{"kind":"transcript","seq":2,');
+  stop();
+  t.same(shown, ['bot " Hello,"', 'bot " caller."', 'caller " ten of clubs" (rule:card)']);
+});
