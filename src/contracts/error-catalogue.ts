@@ -4,6 +4,7 @@
  */
 export const ERRORS = {
   unauthorized: { status: 401, owner: 'caller', title: 'Credentials are missing or wrong' },
+  totp_required: { status: 401, owner: 'caller', title: 'The second factor is needed' },
   forbidden: { status: 403, owner: 'caller', title: 'Not allowed with these credentials' },
   not_found: { status: 404, owner: 'caller', title: 'Not found' },
   method_not_allowed: { status: 405, owner: 'caller', title: 'This path has no such method' },
@@ -15,8 +16,28 @@ export const ERRORS = {
     title: 'The request body has the wrong content type',
   },
   bad_request: { status: 400, owner: 'caller', title: 'The request cannot be read' },
+  conflict: { status: 409, owner: 'caller', title: 'The request contradicts what stands' },
+  version_mismatch: { status: 412, owner: 'caller', title: 'The resource has changed meanwhile' },
+  idempotency_mismatch: {
+    status: 422,
+    owner: 'caller',
+    title: 'The Idempotency-Key was used for another request',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    owner: 'caller',
+    title: 'The first request with this Idempotency-Key is still at work',
+  },
+  rate_limited: { status: 429, owner: 'caller', title: 'Too many requests' },
   outside_active_hours: { status: 503, owner: 'operator', title: 'The bot is outside its active hours' },
   at_capacity: { status: 429, owner: 'caller', title: 'No free call slot' },
+  no_fleet: { status: 503, owner: 'operator', title: 'No fleet server takes the call' },
+  no_trunk: { status: 503, owner: 'operator', title: 'No outbound SIP trunk is set up' },
+  sip_not_configured: {
+    status: 503,
+    owner: 'operator',
+    title: 'The media server with SIP is not set up on this host',
+  },
   draining: { status: 503, owner: 'operator', title: 'The host is draining' },
   store_unavailable: { status: 503, owner: 'operator', title: 'The store cannot be written' },
   internal: { status: 500, owner: 'developer', title: 'Something failed that should not' },

@@ -9,6 +9,8 @@ export interface ProviderConfig {
   model?: string;
   language?: string;
   api_key?: string;
+  /** Take over in this order when the provider fails; the same shape, without fallbacks of their own. */
+  fallbacks?: ProviderConfig[];
   /** What else the provider understands; its client checks it. */
   [setting: string]: unknown;
 }
@@ -22,8 +24,18 @@ export const ProviderConfig = Type.Unsafe<ProviderConfig>(
       api_key: Type.Optional(
         Type.String({ description: 'Injected by the control plane from system settings' }),
       ),
+      fallbacks: Type.Optional(
+        Type.Array(Type.Object({ provider: Type.String() }, { additionalProperties: true }), {
+          maxItems: 3,
+          description: 'Take over in this order when the provider fails; the same shape',
+        }),
+      ),
     },
-    { additionalProperties: true },
+    {
+      additionalProperties: true,
+      description: 'A provider and its settings; the client of the provider checks what is not named here',
+      examples: [{ provider: 'espeak', language: 'en', fallbacks: [{ provider: 'scripted' }] }],
+    },
   ),
 );
 
@@ -87,6 +99,7 @@ export const ReEngagement = Type.Object(
   {
     additionalProperties: true,
     description: 'What the bot does when the caller is silent after the bot has spoken',
+    examples: [{ enabled: true, after_seconds: 8, prompts: ['Are you still there?', 'Goodbye.'] }],
   },
 );
 
@@ -94,13 +107,29 @@ const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
   Type.Union([schema, Type.Null()]);
 const FlatMap = Type.Record(Type.String(), Type.Unknown());
 
+/** A direct prompt in its two halves; `system_prompt` is one after the other. Absent for bots with a policy. */
+export const PromptParts = Type.Object(
+  {
+    mode: Type.Literal('direct'),
+    cache_enabled: Type.Boolean(),
+    static_system_prompt: Type.String({ description: 'The same in every call of the bot' }),
+    dynamic_runtime_prompt: Type.String({ description: 'Of this call only' }),
+    static_version: Type.String({ description: 'Changes with the static half' }),
+    cache_key: Nullable(Type.String({ description: 'Hint for providers that cache by key' })),
+    cache_retention: Nullable(Type.String()),
+    cache_ttl_seconds: Nullable(Type.Integer()),
+  },
+  { additionalProperties: true },
+);
+export type PromptParts = Static<typeof PromptParts>;
+
 export const RuntimeConfig = Type.Object(
   {
     session_id: Type.String({ minLength: 1, maxLength: 200 }),
     bot_id: Type.String(),
     webhook_url: Type.String(),
     system_prompt: Type.String(),
-    prompt_parts: Type.Optional(Nullable(FlatMap)),
+    prompt_parts: Type.Optional(Nullable(PromptParts)),
     opening_message: Type.String(),
     vad: VadConfig,
     min_words_interruption: Type.Integer({ minimum: 0 }),
@@ -125,14 +154,17 @@ export const RuntimeConfig = Type.Object(
     crm_context: FlatMap,
     knowledge: FlatMap,
     callback_detection_enabled: Type.Boolean(),
+    callback_detection: Type.Optional(Nullable(FlatMap)),
     minio: Nullable(FlatMap),
     agent_desk_enabled: Type.Boolean(),
     agent_desk_context: Nullable(Type.Unknown()),
+    record_agent_leg: Type.Optional(Type.Boolean()),
     auto_dispositions: Type.Unknown(),
     voicemail_message: Nullable(Type.String()),
     max_call_duration_seconds: Type.Number(),
+    billing_increment_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
     timezone: Type.String(),
   },
-  { additionalProperties: true },
+  { title: 'RuntimeConfig', additionalProperties: true },
 );
 export type RuntimeConfig = Static<typeof RuntimeConfig>;

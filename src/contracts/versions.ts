@@ -4,4 +4,6 @@
  */
 export const SLOT_MESSAGES_VERSION = 1;
 export const SPOOL_VERSION = 1;
-export const STORE_VERSION = 1;
+export const STORE_VERSION = 2;
+/** The oldest store that the migrations can lead to the present one. */
+export const OLDEST_STORE_VERSION = 1;

@@ -1,53 +1,46 @@
-import { isoNow } from '../platform/clock.ts';
+import { monotonicMs } from '../platform/clock.ts';
 import { createHttpServer } from '../platform/http-server.ts';
-import type { KeyValueStore } from '../platform/key-value-store.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Settings } from '../platform/settings.ts';
-import { createBotStore } from './bots/bot-store.ts';
-import { demoBot } from './bots/demo-bot.ts';
-import { callRoutes } from './calls/call-routes.ts';
-import { createCallRecordStore } from './calls/call-store.ts';
-import { healthRoutes } from './health/health-routes.ts';
-import { createCoreSecretGuard } from './http/core-secret-guard.ts';
-import { resultsRoute } from './results/receive-results.ts';
-import { configRoute } from './runtime-config/serve-config.ts';
+import { hostPort } from '../platform/settings.ts';
+import { assemblePlane, type PlaneParts } from './assemble-plane.ts';
+import { createIdempotencyStore } from './http/idempotency.ts';
+import { createOnce } from './http/once.ts';
+import { DEFAULT_PER_MINUTE, RateLimiter } from './http/rate-limit.ts';
+import type { AnyRoute, Reply } from './http/route.ts';
+import { serveRoutes } from './http/serve-routes.ts';
 
 export interface Control {
   readonly port: number;
   /** What `webhook_url` begins with: `BASE_URL`, with the real port where the setting asked for any free one. */
   readonly baseUrl: string;
+  /** Where the first admin gets an account; null once there is one. */
+  readonly setupUrl: string | null;
+  /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
+  consumeTicket(ticket: string, botId: string): boolean;
   /** Lets open requests finish within a bound. The store stays open: it belongs to the caller. */
   close(): Promise<void>;
 }
 
-export interface ControlParts {
-  settings: Settings;
-  store: KeyValueStore;
-  logger: Logger;
-  recordingsFolder: string;
-  /** Wall time as ISO 8601 UTC. */
-  clock?: () => string;
+export interface ControlParts extends Omit<PlaneParts, 'baseUrl'> {
+  /** Smaller than the product's, where a test cannot send that many requests. */
+  requestsPerMinute?: number;
+  /** Told about every reply before it leaves; the tests hold replies to their declarations with it. */
+  onReply?: (route: AnyRoute, reply: Reply) => void;
 }
 
 /** Starts the control plane on `CONTROL_LISTEN`; an empty store gets the bot `demo`. */
 export async function startControl(parts: ControlParts): Promise<Control> {
-  const { settings, store, logger, recordingsFolder } = parts;
-  const nowIso = parts.clock ?? isoNow;
-  const bots = createBotStore(store);
-  const calls = createCallRecordStore(store);
-  if (await bots.isEmpty()) {
-    await bots.put(demoBot(nowIso()));
-    logger.info({ bot_id: 'demo' }, 'empty store, bot created');
-  }
-  const guard = createCoreSecretGuard(settings.coreSecret, settings.baseUrl);
+  const { settings, store, logger } = parts;
   let baseUrl = settings.baseUrl;
+  const plane = await assemblePlane({ ...parts, baseUrl: () => baseUrl });
   const server = createHttpServer({
-    routes: [
-      configRoute({ bots, calls, guard, logger, nowIso, baseUrl: () => baseUrl }),
-      resultsRoute({ calls, guard, logger, nowIso, strict: settings.strictResults }),
-      ...callRoutes({ calls, guard, recordingsFolder }),
-      ...healthRoutes(store),
-    ],
+    routes: serveRoutes(plane.routes, {
+      authenticator: plane.authenticator,
+      guard: plane.guard,
+      baseUrl: () => baseUrl,
+      limiter: new RateLimiter(monotonicMs, parts.requestsPerMinute ?? DEFAULT_PER_MINUTE),
+      once: createOnce(createIdempotencyStore(store), Date.now),
+      ...(parts.onReply ? { onReply: parts.onReply } : {}),
+    }),
     onError: (error, request) => {
       logger.error(
         { err: error, request_id: request.requestId, method: request.method, path: request.path },
@@ -55,9 +48,31 @@ export async function startControl(parts: ControlParts): Promise<Control> {
       );
     },
   });
-  const { port } = await server.listen(settings.controlListen.host, settings.controlListen.port);
-  baseUrl = withRealPort(settings.baseUrl, port);
-  return { port, baseUrl, close: () => server.close() };
+  try {
+    const { host, port: wanted } = settings.controlListen;
+    const { port } = await server.listen(host, wanted);
+    baseUrl = withRealPort(settings.baseUrl, port);
+    const { setupUrl } = await plane.open(`http://${hostPort({ host: reachableHost(host), port })}`);
+    return {
+      port,
+      baseUrl,
+      setupUrl,
+      consumeTicket: plane.consumeTicket,
+      async close() {
+        await server.close();
+        await plane.stop();
+      },
+    };
+  } catch (error) {
+    await server.close();
+    await plane.stop();
+    throw error;
+  }
+}
+
+/** Where a process of this machine reaches what listens on `host`. */
+function reachableHost(host: string): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
 }
 
 function withRealPort(baseUrl: string, port: number): string {

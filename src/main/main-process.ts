@@ -59,6 +59,7 @@ function announce(settings: Settings, main: Main): void {
   if (main.controlPort !== null) {
     lines.push(`control plane  http://${hostPort({ ...settings.controlListen, port: main.controlPort })}`);
   }
+  if (main.setupUrl !== null) lines.push(`first admin    ${main.setupUrl}`);
   if (main.fleetPort !== null) {
     const door = hostPort({ ...settings.fleetListen, port: main.fleetPort });
     lines.push(`fleet door     http://${door}/health/fleet`);

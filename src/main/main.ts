@@ -35,6 +35,8 @@ export interface Main {
   fleetPort: number | null;
   /** The store was created by this start. */
   freshStore: boolean;
+  /** Where the first admin gets an account; null once there is one, or where the role has no control plane. */
+  setupUrl: string | null;
   /** The full fleet health; null where the role has no slots. */
   health(): FleetHealth | null;
   /**
@@ -71,25 +73,34 @@ export async function startMain(settings: Settings, options: MainOptions): Promi
   try {
     const folders = await makeDataFolders(settings.dataDir);
     const freshStore = !existsSync(join(folders.store, 'data.mdb'));
-    const store = openKeyValueStore(folders.store);
+    const store = openKeyValueStore(folders.store, { migrates: true });
     ends.push({ name: 'store', end: () => store.close() });
 
     let control: Control | null = null;
+    let fleet: Fleet | null = null;
     if (settings.role !== 'worker') {
       // Loaded on demand: a worker has no use for the HTTP server of the control plane.
       const { startControl } = await import('../control/control.ts');
-      const started = await startControl({ settings, store, logger, recordingsFolder: folders.recordings });
+      const started = await startControl({
+        settings,
+        store,
+        logger,
+        recordingsFolder: folders.recordings,
+        ownFleetPort: () => fleet?.port ?? null,
+      });
       ends.push({ name: 'control', end: () => started.close() });
       control = started;
     }
-    const fleet =
-      settings.role === 'control' ? null : await startFleet(settings, options, folders, store, control, ends);
+    if (settings.role !== 'control') {
+      fleet = await startFleet(settings, options, folders, store, control, ends);
+    }
 
     let stopping: Promise<void> | null = null;
     return {
       controlPort: control?.port ?? null,
       fleetPort: fleet?.port ?? null,
       freshStore,
+      setupUrl: control?.setupUrl ?? null,
       health: () => fleet?.health() ?? null,
       stop(how = {}) {
         if (how.leaveCalls) fleet?.abandon();

@@ -18,8 +18,11 @@ import {
 import { type RouteMatch, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
 import { type Exchange, sendReply } from './http-server/send-reply.ts';
+import { sendStream } from './http-server/send-stream.ts';
 
+export { EventStream, type ServerEvent } from './http-server/event-stream.ts';
 export type { HttpReply, HttpRequest, HttpRoute } from './http-server/http-types.ts';
+export { type FormPart, readMultipart } from './http-server/multipart.ts';
 
 /**
  * The only way to uWebSockets.js. A handler that throws before an abort handler is attached, or that answers a client
@@ -65,6 +68,8 @@ class UwsServer implements HttpServer {
   #app: TemplatedApp | null = null;
   #stopListening: (() => void) | null = null;
   #closing: Promise<void> | null = null;
+  /** What ends each open stream: streams do not end by themselves when the server closes. */
+  readonly #streamEnds = new Set<() => void>();
   #openRequests = 0;
   #bodiesBytes = 0;
   #whenIdle: (() => void) | null = null;
@@ -110,6 +115,7 @@ class UwsServer implements HttpServer {
 
   async #finish(): Promise<void> {
     this.#stopListening?.();
+    for (const end of this.#streamEnds) end();
     if (this.#openRequests > 0) {
       const idle = new Promise<void>((resolve) => {
         this.#whenIdle = resolve;
@@ -130,6 +136,7 @@ class UwsServer implements HttpServer {
       response,
       method: 'GET',
       requestId: '',
+      headers: {},
       closeAfter: this.#closing !== null,
       open: true,
       headSent: false,
@@ -166,12 +173,14 @@ class UwsServer implements HttpServer {
       }
       if (this.#openRequests > MAX_OPEN_REQUESTS) throw overloaded();
       const { route, params } = this.#match(head.method, head.path);
+      Object.assign(exchange.headers, route.headers);
       const run = (body: Buffer) => {
         exchange.closeAfter = this.#closing !== null;
         const full: HttpRequest = {
           ...head,
           params,
           body,
+          answerHeaders: exchange.headers,
           get signal() {
             controller ??= new AbortController();
             if (!exchange.open) controller.abort(new Error('the client has gone'));
@@ -212,6 +221,7 @@ class UwsServer implements HttpServer {
   async #run(exchange: Exchange, request: HttpRequest, route: HttpRoute, release: () => void): Promise<void> {
     const reply: HttpReply = await route.handler(request);
     if (reply.file) await sendFile(exchange, reply, reply.file.path, request.headers.range);
+    else if (reply.stream) await sendStream(exchange, { ...reply, stream: reply.stream }, this.#streamEnds);
     else sendReply(exchange, reply);
     release();
   }

@@ -1,5 +1,5 @@
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { STORE_VERSION } from '../contracts/versions.ts';
+import { OLDEST_STORE_VERSION, STORE_VERSION } from '../contracts/versions.ts';
 import { AppError, describeError } from './app-error.ts';
 import { isoNow } from './clock.ts';
 import { claimFolder, type FolderOwner } from './key-value-store/folder-owner.ts';
@@ -16,6 +16,10 @@ import { PRODUCT_VERSION } from './version.ts';
  */
 export interface KeyValueStore {
   readonly folder: string;
+  /** The version of the data; below `STORE_VERSION` until the migrations have run. */
+  version(): number;
+  /** Writes the version down; for the migrations only. */
+  setVersion(version: number): Promise<void>;
   /** The named table, created when it is new. */
   table<V>(name: string): Table<V>;
   /**
@@ -35,6 +39,8 @@ export type StoreKey = string | number | readonly (string | number)[];
 export interface Table<V> {
   readonly name: string;
   get(key: StoreKey): V | undefined;
+  /** The value as the JSON that is stored, for those who only pass it on. */
+  text(key: StoreKey): string | undefined;
   /** Resolves once it is on disk. */
   put(key: StoreKey, value: V): Promise<void>;
   /** Resolves with whether there was one, once its absence is on disk. */
@@ -69,16 +75,17 @@ const MAX_ACTIONS_PER_COMMIT = 256;
 const MAX_QUEUED_ACTIONS = 10_000;
 /** LMDB takes 1978 bytes of key; every key of this product is far below. */
 const MAX_KEY_BYTES = 1_500;
-const MAX_TABLES = 64;
+const MAX_TABLES = 128;
 
 const META_TABLE = 'meta';
 const VERSION_KEY = 'version';
 
 /**
  * Opens, or creates, the store in `folder`. Throws `store_unavailable` when another process has it or the disk refuses,
- * and `unknown_version` when another version of the product wrote it.
+ * and `unknown_version` when another version of the product wrote it. `migrates` lets an older version pass: who says so
+ * runs the migrations (`control/store/migrations.ts`) before anything else reads.
  */
-export function openKeyValueStore(folder: string): KeyValueStore {
+export function openKeyValueStore(folder: string, options: { migrates?: boolean } = {}): KeyValueStore {
   const owner = claimFolder(folder);
   let root: RootDatabase<string> | undefined;
   try {
@@ -91,7 +98,7 @@ export function openKeyValueStore(folder: string): KeyValueStore {
       maxDbs: MAX_TABLES,
     });
     const store = new LmdbStore(folder, root, owner);
-    checkVersion(store, root);
+    checkVersion(store, root, options.migrates === true);
     return store;
   } catch (error) {
     // Nothing is queued yet, so this closes at once.
@@ -115,6 +122,18 @@ class LmdbStore implements KeyValueStore {
     this.folder = folder;
     this.#root = root;
     this.#owner = owner;
+  }
+
+  version(): number {
+    return this.table<VersionRecord>(META_TABLE).get(VERSION_KEY)?.store ?? STORE_VERSION;
+  }
+
+  async setVersion(version: number): Promise<void> {
+    const meta = this.table<VersionRecord>(META_TABLE);
+    await this.transaction((writes) => {
+      const record = writes.get(meta, VERSION_KEY);
+      if (record) writes.put(meta, VERSION_KEY, { ...record, store: version });
+    });
   }
 
   table<V>(name: string): Table<V> {
@@ -219,10 +238,14 @@ class LmdbTable<V> implements Table<V> {
   }
 
   get(key: StoreKey): V | undefined {
+    const text = this.text(key);
+    return text === undefined ? undefined : (JSON.parse(text) as V);
+  }
+
+  text(key: StoreKey): string | undefined {
     this.#store.checkOpen();
     checkKey(key);
-    const text = this.database.get(key as never);
-    return text === undefined ? undefined : (JSON.parse(text) as V);
+    return this.database.get(key as never);
   }
 
   async put(key: StoreKey, value: V): Promise<void> {
@@ -315,11 +338,19 @@ interface VersionRecord {
 }
 
 /** A store without any table was created by a process that died right then, or just now: it becomes ours. */
-function checkVersion(store: LmdbStore, root: RootDatabase<string>): void {
+function checkVersion(store: LmdbStore, root: RootDatabase<string>, migrates: boolean): void {
   const fresh = [...root.getKeys({ limit: 1 })].length === 0;
   const meta = store.table<VersionRecord>(META_TABLE) as LmdbTable<VersionRecord>;
   const record = meta.get(VERSION_KEY);
   if (record?.store === STORE_VERSION) return;
+  if (
+    migrates &&
+    record !== undefined &&
+    record.store >= OLDEST_STORE_VERSION &&
+    record.store < STORE_VERSION
+  ) {
+    return;
+  }
   if (record === undefined && (fresh || meta.count() === 0)) {
     const created: VersionRecord = {
       store: STORE_VERSION,

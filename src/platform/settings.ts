@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../contracts/setting-names.ts';
 import { AppError } from './app-error.ts';
-import { isLoopbackHost } from './origins.ts';
+import { isLoopbackHost, isSafeTransport } from './origins.ts';
 
 /** Exit code for "a setting is wrong", so that a service manager does not restart in a loop (sysexits EX_CONFIG). */
 export const EXIT_BAD_SETTING = 78;
@@ -19,11 +20,20 @@ export interface Settings {
   readonly controlListen: ListenAddress;
   readonly fleetListen: ListenAddress;
   readonly baseUrl: string;
+  /** The core secret that is sent; empty when there is none. */
   readonly coreSecret: string;
+  /** Every core secret that is accepted: the one that is sent and, while it is being changed, the other one. */
+  readonly coreSecrets: readonly string[];
   readonly configUrl: string;
   readonly wsAuth: WsAuth;
   readonly trustedOrigins: readonly string[];
+  /** Fleet doors that outbound calls are placed through; empty means the own one. */
+  readonly fleetUrls: readonly string[];
+  /** System settings of the first start by their names in lower case; later starts read the store alone. */
+  readonly seeds: Readonly<Record<string, string>>;
   readonly strictResults: boolean;
+  /** How long a call may get a bot as it was before a change that did not come through the API. */
+  readonly botCacheTtlSeconds: number;
   readonly logLevel: string;
   readonly modelDir: string;
   readonly models: 'optional' | 'required';
@@ -34,6 +44,9 @@ export type WsAuth =
   | { readonly kind: 'off' }
   | { readonly kind: 'secret' }
   | { readonly kind: 'networks'; readonly cidrs: readonly string[] };
+
+/** Live values of the core secret: the new one and, until everybody has it, the old one. */
+const MAX_CORE_SECRETS = 2;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -46,7 +59,8 @@ export function readSettings(env: Environment, folder: string, installFolder: st
   const controlListen = address(env, 'CONTROL_LISTEN', '127.0.0.1:8080');
   const fleetListen = address(env, 'FLEET_LISTEN', '127.0.0.1:8090');
   const baseUrl = stripSlash(url(env, 'BASE_URL', `http://${hostPort(controlListen)}`));
-  const coreSecret = text(env, 'CORE_SECRET', '');
+  const coreSecrets = readCoreSecrets(env);
+  const coreSecret = coreSecrets[0] ?? '';
   const wsAuth = readWsAuth(env);
   if (text(env, 'DATABASE_URL', '') !== '') {
     throw bad('DATABASE_URL', 'only the built-in LMDB store exists in this version; leave it empty');
@@ -60,6 +74,7 @@ export function readSettings(env: Environment, folder: string, installFolder: st
     fleetListen,
     baseUrl,
     coreSecret,
+    coreSecrets,
     configUrl: text(env, 'CONFIG_URL', '') === '' ? '' : url(env, 'CONFIG_URL', ''),
     wsAuth,
     trustedOrigins: text(env, 'TRUSTED_ORIGINS', '')
@@ -67,7 +82,10 @@ export function readSettings(env: Environment, folder: string, installFolder: st
       .map((part) => part.trim())
       .filter(Boolean)
       .map((part) => origin('TRUSTED_ORIGINS', part)),
+    fleetUrls: readFleetUrls(env),
+    seeds: readSeeds(env),
     strictResults: flag(env, 'STRICT_RESULTS'),
+    botCacheTtlSeconds: integer(env, 'BOT_CACHE_TTL', 3_600, 1, 86_400),
     logLevel: choice(
       env,
       'LOG_LEVEL',
@@ -109,6 +127,52 @@ function refuseOpenDoors(settings: Settings): void {
       );
     }
   }
+}
+
+/** `CORE_SECRET` may hold two values while it is being changed: the new one, a comma, the old one. */
+function readCoreSecrets(env: Environment): readonly string[] {
+  const value = text(env, 'CORE_SECRET', '');
+  if (value === '') return [];
+  const secrets = value.split(',').map((part) => part.trim());
+  if (secrets.length > MAX_CORE_SECRETS || secrets.includes('')) {
+    throw bad('CORE_SECRET', 'it holds one secret, or the new and the old one with a comma between them');
+  }
+  return Object.freeze(secrets);
+}
+
+/** More hosts than this are no fleet of one control plane. */
+const MAX_FLEET_URLS = 64;
+
+/** The core secret travels to these, so plain http is for loopback only. */
+function readFleetUrls(env: Environment): readonly string[] {
+  const parts = text(env, 'FLEET_URLS', '')
+    .split(',')
+    .map((part) => part.trim());
+  const urls = parts.filter(Boolean).map((part) => {
+    const base = stripSlash(part);
+    const parsed = URL.canParse(base) ? new URL(base) : null;
+    if (
+      parsed?.username !== '' ||
+      parsed.password !== '' ||
+      parsed.search !== '' ||
+      !isSafeTransport(parsed)
+    ) {
+      throw bad('FLEET_URLS', `"${part}" is neither an https URL nor an http URL on loopback`);
+    }
+    return base;
+  });
+  if (urls.length > MAX_FLEET_URLS) throw bad('FLEET_URLS', `it names at most ${MAX_FLEET_URLS} hosts`);
+  return Object.freeze([...new Set(urls)]);
+}
+
+/** What they hold is checked where they are used, at the first start of a control plane. */
+function readSeeds(env: Environment): Readonly<Record<string, string>> {
+  const seeds: Record<string, string> = {};
+  for (const name of [...SETTING_VALUE_NAMES, ...SETTING_SECRET_NAMES]) {
+    const value = text(env, name.toUpperCase(), '');
+    if (value !== '') seeds[name] = value;
+  }
+  return Object.freeze(seeds);
 }
 
 function readWsAuth(env: Environment): WsAuth {

@@ -1,6 +1,7 @@
 import { parseEnv } from 'node:util';
 import t from 'tap';
 import { ERRORS } from '../../src/contracts/error-catalogue.ts';
+import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../src/contracts/setting-names.ts';
 import { readSettings } from '../../src/platform/settings.ts';
 import { projectFiles, readProjectFile } from '../support/source-files.ts';
 
@@ -26,9 +27,9 @@ t.test('docs/errors.md and the error catalogue name the same codes with the same
 /** Names of all settings that the code reads. */
 function settingsOfCode(): string[] {
   const source = readProjectFile('src/platform/settings.ts');
-  return [
-    ...new Set([...source.matchAll(/\(\s*env,\s*'([A-Z][A-Z0-9_]+)'/g)].map((match) => match[1] as string)),
-  ].sort();
+  const boot = [...source.matchAll(/\(\s*env,\s*'([A-Z][A-Z0-9_]+)'/g)].map((match) => match[1] as string);
+  const seeds = [...SETTING_VALUE_NAMES, ...SETTING_SECRET_NAMES].map((name) => name.toUpperCase());
+  return [...new Set([...boot, ...seeds])].sort();
 }
 
 t.test('settings.sample.env explains every setting and no other', async (t) => {

@@ -1,11 +1,14 @@
 import type { Test } from 'tap';
+import type { AgentCall } from '../../src/control/calls/agent-record.ts';
 import type { ActiveCall } from '../../src/control/calls/call-record.ts';
+import type { CallFilter, CallPage } from '../../src/control/calls/call-search.ts';
 import type { CallRecordStore } from '../../src/control/calls/call-store.ts';
+import type { DeletionReceipt } from '../../src/control/calls/erase-call.ts';
 import { testResults } from './running-control.ts';
 
 const NOON = '2026-03-01T12:00:00.000Z';
 
-function activeCall(sessionId: string, createdAt = NOON): ActiveCall {
+export function activeCall(sessionId: string, createdAt = NOON): ActiveCall {
   return {
     session_id: sessionId,
     bot_id: 'clinic',
@@ -26,8 +29,28 @@ function activeCall(sessionId: string, createdAt = NOON): ActiveCall {
   };
 }
 
-function at(minute: number): string {
+export function at(minute: number): string {
   return new Date(Date.parse(NOON) + minute * 60_000).toISOString();
+}
+
+function idsOf(page: CallPage): string[] {
+  return page.rows.map((row) => row.session_id);
+}
+
+function campaign(id: string): ActiveCall['campaign'] {
+  return { campaign_id: id, campaign_call_id: 'ctc_1', attempt: 1, run_number: 1 };
+}
+
+function testReceipt(sessionId: string): DeletionReceipt {
+  return {
+    receipt_id: 'rcp_1',
+    session_id: sessionId,
+    deleted_at: at(2),
+    deleted_by: { type: 'core', id: null },
+    erased_fields: ['caller_id'],
+    recording: 'none',
+    exports_gone_by: at(2),
+  };
 }
 
 /** What every implementation of {@link CallRecordStore} promises. `open` gives an empty one. */
@@ -61,11 +84,13 @@ export async function callStoreConformance(t: Test, open: () => CallRecordStore)
       connected_event: { city: 'Pune' },
     });
     t.strictSame(record?.transcript, results.transcript);
+    t.strictSame(JSON.parse((await calls.getJson('s1')) ?? ''), record);
+    t.equal(await calls.getJson('none'), null);
 
     const reordered = Object.fromEntries(Object.entries(results).reverse()) as typeof results;
-    t.strictSame(await calls.complete(reordered, at(2)), { outcome: 'duplicate', same: true });
+    t.match(await calls.complete(reordered, at(2)), { outcome: 'duplicate', same: true });
     const other = testResults('s1', { disconnected_by: 'error' });
-    t.strictSame(await calls.complete(other, at(3)), { outcome: 'duplicate', same: false });
+    t.match(await calls.complete(other, at(3)), { outcome: 'duplicate', same: false });
     t.strictSame(await calls.get('s1'), record);
   });
 
@@ -91,19 +116,218 @@ export async function callStoreConformance(t: Test, open: () => CallRecordStore)
     }
     await calls.complete(testResults('a'), at(9));
     const first = await calls.list({ limit: 2 });
+    t.strictSame(idsOf(first), ['c', 'b2']);
+    t.ok(first.next);
+    const rest = await calls.list({ limit: 9, after: first.next as never });
     t.strictSame(
-      first.map((call) => call.session_id),
-      ['c', 'b2'],
-    );
-    const rest = await calls.list({ limit: 9, after: { created_at: at(2), session_id: 'b2' } });
-    t.strictSame(
-      rest.map((call) => [call.session_id, call.status]),
+      rest.rows.map((call) => [call.session_id, call.status]),
       [
         ['b', 'active'],
         ['a', 'completed'],
       ],
     );
-    t.strictSame(await calls.list({ limit: 9, after: { created_at: at(1), session_id: 'a' } }), []);
+    t.equal(rest.next, null);
+    t.strictSame(idsOf(await calls.list({ limit: 9, oldestFirst: true })), ['a', 'b', 'b2', 'c']);
+    t.strictSame(await calls.count({}), { total: 4, capped: false });
+  });
+
+  await t.test('each filter finds its calls, alternatives add up, fields narrow each other', async (t) => {
+    const calls = open();
+    await calls.insertActive({ ...activeCall('a', at(1)), bot_id: 'b1', campaign: campaign('cmp_1') });
+    await calls.insertActive({ ...activeCall('b', at(2)), bot_id: 'b2', call_direction: 'outbound' });
+    await calls.insertActive({ ...activeCall('c', at(3)), bot_id: 'b1', caller_id: '+4420' });
+    await calls.insertActive({ ...activeCall('d', at(4)), bot_id: 'b3' });
+    await calls.complete(testResults('a', { call_duration_seconds: 5 }), at(9));
+    const analysis = { disposition: 'Résolu' };
+    await calls.complete(
+      testResults('b', {
+        call_duration_seconds: 65,
+        call_direction: 'outbound',
+        disconnected_by: 'error',
+        post_call_analysis: analysis,
+      }),
+      at(9),
+    );
+    await calls.edit('a', { tags: ['vip', 'x'.repeat(64)] }, at(9), () => undefined);
+    await calls.edit('d', { tags: ['vip'] }, at(9), () => undefined);
+    const find = async (filter: CallFilter) => idsOf(await calls.list({ limit: 9, ...filter }));
+    t.strictSame(await find({ anyOf: { bot_id: ['b1'] } }), ['c', 'a']);
+    t.strictSame(await find({ anyOf: { bot_id: ['b1', 'b2', 'b2'] } }), ['c', 'b', 'a']);
+    t.strictSame(await find({ anyOf: { bot_id: ['b1'], status: ['active'] } }), ['c']);
+    t.strictSame(await find({ anyOf: { status: ['failed', 'completed'] } }), ['b', 'a']);
+    t.strictSame(await find({ anyOf: { disconnected_by: ['error'] } }), ['b']);
+    t.strictSame(await find({ anyOf: { disposition: ['Résolu'] } }), ['b']);
+    t.strictSame(await find({ anyOf: { call_direction: ['outbound'] } }), ['b']);
+    t.strictSame(await find({ anyOf: { caller_id: ['+4420'] } }), ['c']);
+    t.strictSame(await find({ anyOf: { tag: ['vip'] } }), ['d', 'a']);
+    t.strictSame(await find({ anyOf: { tag: ['x'.repeat(64)] } }), ['a']);
+    t.strictSame(await find({ anyOf: { campaign_id: ['cmp_1'] } }), ['a']);
+    t.strictSame(await find({ anyOf: { bot_id: ['b1'], tag: ['nothing'] } }), []);
+    t.strictSame(await find({ minDuration: 5 }), ['b', 'a']);
+    t.strictSame(await find({ minDuration: 5.1 }), ['b']);
+    t.strictSame(await find({ maxDuration: 64.9 }), ['a']);
+    t.strictSame(await find({ createdFrom: at(2) }), ['d', 'c', 'b']);
+    t.strictSame(await find({ createdTo: at(3) }), ['b', 'a'], 'the end of a range is left out');
+    t.strictSame(await find({ createdFrom: at(2), createdTo: at(4), anyOf: { bot_id: ['b1', 'b2'] } }), [
+      'c',
+      'b',
+    ]);
+    t.strictSame(await calls.count({ anyOf: { bot_id: ['b1'] } }), { total: 2, capped: false });
+  });
+
+  await t.test(
+    'results of a foreign session reach the socket call of their stream, and repeats too',
+    async (t) => {
+      const calls = open();
+      await calls.insertActive({ ...activeCall('own'), stream_id: 'stream-1', transport: 'websocket' });
+      const foreign = testResults('foreign');
+      t.equal((await calls.complete(foreign, at(1))).outcome, 'orphan', 'unless the sender may match');
+      t.equal((await calls.complete(foreign, at(1), { matchStream: true })).outcome, 'completed');
+      t.match(await calls.get('own'), { status: 'completed', session_id: 'own' });
+      await calls.insertActive({ ...activeCall('next'), stream_id: 'stream-1', transport: 'websocket' });
+      t.match(await calls.complete(foreign, at(2), { matchStream: true }), {
+        outcome: 'duplicate',
+        same: true,
+      });
+      t.match(await calls.get('next'), { status: 'active' }, 'a stream that is used again is another call');
+      await calls.insertActive({ ...activeCall('room'), stream_id: 'stream-2', transport: 'rtc_sip' });
+      const room = testResults('other', { stream_id: 'stream-2' });
+      t.equal((await calls.complete(room, at(1), { matchStream: true })).outcome, 'orphan');
+    },
+  );
+
+  await t.test(
+    'a call without results is lost ten minutes after its time, and late results correct it',
+    async (t) => {
+      const calls = open();
+      const never = () => false;
+      await calls.insertActive({ ...activeCall('short'), max_call_duration_seconds: 60 });
+      await calls.insertActive({ ...activeCall('long'), max_call_duration_seconds: 3_600 });
+      await calls.insertActive({ ...activeCall('ended'), max_call_duration_seconds: 60 });
+      await calls.complete(testResults('ended'), at(1));
+      t.strictSame(await calls.markLost(at(10.9), 9, never), []);
+      t.strictSame(
+        await calls.markLost(at(11.1), 9, (id) => id === 'short'),
+        [],
+        'a live call is waited for',
+      );
+      t.strictSame(
+        (await calls.markLost(at(22), 9, never)).map((record) => record.session_id),
+        ['short'],
+      );
+      t.match(await calls.get('short'), { status: 'lost', disconnected_by: null, late_result: false });
+      t.match(await calls.get('ended'), { status: 'completed' });
+      t.equal((await calls.complete(testResults('short'), at(99))).outcome, 'completed');
+      t.match(await calls.get('short'), { status: 'completed', late_result: true });
+      t.strictSame(idsOf(await calls.list({ limit: 9, anyOf: { status: ['lost'] } })), []);
+    },
+  );
+
+  await t.test('a call that the gate turned away stands as not connected', async (t) => {
+    const calls = open();
+    t.equal(await calls.insertRefused(activeCall('s'), 'outside_hours'), true);
+    t.equal(await calls.insertRefused(activeCall('s'), 'outside_hours'), false);
+    t.match(await calls.get('s'), { status: 'not_connected', disconnected_by: 'outside_hours' });
+    t.strictSame(await calls.markLost(at(999), 9, () => false), []);
+  });
+
+  await t.test(
+    'R45 a desk call has one record per parent call, and later writes blank nothing',
+    async (t) => {
+      const calls = open();
+      const desk = (known: AgentCall['known']): AgentCall => ({
+        parent_call_id: 'desk-1',
+        created_at: NOON,
+        bot_id: 'clinic',
+        bot_name: 'Clinic',
+        caller_id: '+911234567890',
+        call_direction: 'inbound',
+        timezone: 'UTC',
+        known,
+      });
+      const first = await calls.upsertAgentCall(
+        desk({ disconnected_by: 'agent', disposition: 'Sold', agent: { id: 'usr_1', name: 'Asha' } }),
+        at(1),
+      );
+      t.match(first, {
+        created: true,
+        record: { call_type: 'agent', parent_call_id: 'desk-1', status: 'completed', disposition: 'Sold' },
+      });
+      const later = await calls.upsertAgentCall(
+        desk({ disposition: null, recording_key: 'd.wav', tags: [], summary: '' }),
+        at(2),
+      );
+      t.match(later, {
+        created: false,
+        record: {
+          session_id: first.record.session_id,
+          disposition: 'Sold',
+          recording_key: 'd.wav',
+          version: 2,
+        },
+      });
+      const wins = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          calls.upsertAgentCall({ ...desk({}), parent_call_id: 'desk 2/ü' }, at(3)),
+        ),
+      );
+      t.equal(wins.filter(({ created }) => created).length, 1);
+      t.strictSame((await calls.list({ limit: 9, anyOf: { agent_id: ['usr_1'] } })).rows.length, 1);
+      t.equal((await calls.list({ limit: 9 })).rows.length, 2);
+    },
+  );
+
+  await t.test('an edit is checked against the record that it changes', async (t) => {
+    const calls = open();
+    await calls.insertActive(activeCall('s'));
+    const edited = await calls.edit('s', { disposition: 'Sold' }, at(1), () => undefined);
+    t.match(edited, {
+      before: { disposition: null, version: 1 },
+      after: { disposition: 'Sold', version: 2 },
+    });
+    const refuse = () => {
+      throw new Error('changed meanwhile');
+    };
+    await t.rejects(calls.edit('s', { disposition: 'Lost' }, at(1), refuse), /meanwhile/);
+    t.match(await calls.get('s'), { disposition: 'Sold', version: 2 });
+    t.equal(await calls.edit('none', { tags: [] }, at(1), () => undefined), null);
+    await calls.complete(testResults('s', { post_call_analysis: { disposition: 'No' } }), at(2));
+    t.match(await calls.get('s'), { disposition: 'Sold' }, 'what a person said stays');
+  });
+
+  await t.test('an erased call is found by nothing, and its receipt stays', async (t) => {
+    const calls = open();
+    const receipt = testReceipt('s');
+    t.equal(await calls.erase('s', receipt), null);
+    await calls.insertActive({ ...activeCall('s'), campaign: campaign('cmp_1') });
+    await t.rejects(calls.erase('s', receipt), { code: 'conflict' });
+    await calls.complete(testResults('s', { recording_key: 'a.wav' }), at(1));
+    await calls.edit('s', { tags: ['vip'] }, at(1), () => undefined);
+    t.strictSame(await calls.erase('s', receipt), receipt);
+    t.strictSame(await calls.erase('s', { ...receipt, receipt_id: 'rcp_2' }), receipt);
+    t.strictSame(await calls.receipt('s'), receipt);
+    const record = await calls.get('s');
+    t.match(record, { status: 'completed', deleted_at: at(2), call_duration_seconds: 12.5 });
+    t.notMatch(JSON.stringify(record), /1234567890|Namaste|Pune|stream-|vip|a\.wav/);
+    t.strictSame((await calls.list({ limit: 9 })).rows, []);
+    for (const anyOf of [{ tag: ['vip'] }, { caller_id: ['+911234567890'] }, { campaign_id: ['cmp_1'] }]) {
+      t.strictSame((await calls.list({ limit: 9, anyOf })).rows, []);
+    }
+    t.match(await calls.complete(testResults('s'), at(3)), { outcome: 'duplicate', deleted: true });
+    await t.rejects(
+      calls.edit('s', { tags: ['x'] }, at(3), () => undefined),
+      { code: 'conflict' },
+    );
+  });
+
+  await t.test('the integration log keeps its last fifty entries', async (t) => {
+    const calls = open();
+    await calls.insertActive(activeCall('s'));
+    for (let i = 0; i < 55; i++) await calls.appendIntegration('s', { kind: 'push', attempt: i }, at(1));
+    await calls.appendIntegration('unknown', { kind: 'push' }, at(1));
+    const log = (await calls.get('s'))?.integration_log ?? [];
+    t.equal(log.length, 50);
+    t.match(log[0], { attempt: 5 });
   });
 
   await t.test('results of an unknown session are kept as an orphan, one per session', async (t) => {

@@ -115,7 +115,10 @@ t.test('R55 R85 R87 R90 reserved flags steer the call and reach neither prompt n
   t.strictSame(served.crm_context, { name: 'Mock', _private: 'kept', balance: 12 });
   t.match(served.system_prompt, /The caller is Mock,/);
   t.match(await calls.get('campaign-0001'), {
-    campaign: { campaign_id: 'cmp_1', campaign_call_id: 'cc_1', attempt: 2, run_number: 3 },
+    campaign_id: 'cmp_1',
+    campaign_call_id: 'cc_1',
+    attempt: 2,
+    run_number: 3,
     skip_post_push: true,
     connected_event: { name: 'Asha', _private: 'kept' },
   });
@@ -161,7 +164,11 @@ t.test('with a secret configured, the config needs exactly that secret', async (
     t.equal(answer.status, 403);
     t.match(await answer.json(), { code: 'forbidden' });
   }
-  t.strictSame(await createCallRecordStore(guarded.store).list({ limit: 9 }), [], 'no record was made');
+  t.strictSame(
+    (await createCallRecordStore(guarded.store).list({ limit: 9 })).rows,
+    [],
+    'no record was made',
+  );
   t.equal((await ask({ 'x-core-secret': 'correct horse battery staple' })).status, 200);
 });
 

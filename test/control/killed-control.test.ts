@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { CallResults } from '../../src/contracts/call-results.ts';
+import type { CallRow } from '../../src/control/calls/call-record.ts';
+import type { CallPage } from '../../src/control/calls/call-search.ts';
 import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { testResults } from './running-control.ts';
@@ -57,7 +59,12 @@ t.test(
       if (record?.status !== 'completed') missing++;
       else if (JSON.stringify(record.transcript) !== JSON.stringify(results.transcript)) different++;
     }
-    const listed = await calls.list({ limit: 1_000_000 });
+    const listed: CallRow[] = [];
+    for (let next: CallPage['next'] | undefined; next !== null; ) {
+      const page = await calls.list({ limit: 200, ...(next ? { after: next } : {}) });
+      listed.push(...page.rows);
+      next = page.next;
+    }
     let torn = 0;
     for (const line of listed) {
       const record = await calls.get(line.session_id);

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readConnectedEvent } from '../../src/control/runtime-config/connected-event.ts';
+import { usableTimezone } from '../../src/control/runtime-config/local-time.ts';
 import { renderTemplate, staticPart } from '../../src/control/runtime-config/render-template.ts';
-import { callVariables, usableTimezone } from '../../src/control/runtime-config/variables.ts';
+import { systemVariables } from '../../src/control/runtime-config/variables.ts';
 
 t.test('R81 a variable that is in no namespace stays as it is written', async (t) => {
   const variables = { call: { a: 1 }, crm: {}, system: {} };
@@ -71,7 +72,7 @@ t.test('text around variables is kept to the letter, whatever it is', async (t) 
 t.test(
   'R77 the system variables are in the time zone of the bot, across midnight and clock changes',
   async (t) => {
-    const system = (zone: string, now: string) => callVariables({}, {}, zone, now).system;
+    const system = systemVariables;
     t.strictSame(system('Asia/Kolkata', '2026-03-01T20:15:30.000Z'), {
       current_date: '2026-03-02',
       current_time: '01:45',
@@ -85,17 +86,6 @@ t.test(
     t.strictSame(usableTimezone('Asia/Kolkata'), { timezone: 'Asia/Kolkata', known: true });
   },
 );
-
-t.test('R80 crm values come from the connected event, and _mock_crm overrides them', async (t) => {
-  const { crm, call } = callVariables(
-    { name: 'Asha', city: 'Pune' },
-    { name: 'Mock' },
-    'UTC',
-    '2026-01-01T00:00:00Z',
-  );
-  t.strictSame(crm, { name: 'Mock', city: 'Pune' });
-  t.strictSame(call, { name: 'Asha', city: 'Pune' });
-});
 
 t.test('R85 R90 any connected event can be read, and no reserved flag survives in its fields', async (t) => {
   const reserved = [

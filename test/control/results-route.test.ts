@@ -42,7 +42,7 @@ t.test(
     await postResults(run, { ...results, ...foreign, bot_id: 'other' });
     const record = await calls.get(session);
     t.match(record, results);
-    t.match(record, { status: 'completed', schema_version: 1, bot_id: 'demo', created_at: /^2/ });
+    t.match(record, { status: 'completed', schema_version: 2, bot_id: 'demo', created_at: /^2/ });
     t.strictSame(record?.results_extra, foreign);
   },
 );

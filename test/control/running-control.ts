@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bot } from '../../src/contracts/bot.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
-import { type Control, startControl } from '../../src/control/control.ts';
+import { type Control, type ControlParts, startControl } from '../../src/control/control.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { readSettings } from '../../src/platform/settings.ts';
@@ -20,6 +20,7 @@ export interface RunningControl {
 export async function runControl(
   env: Record<string, string> = {},
   clock?: () => string,
+  more: Pick<ControlParts, 'requestsPerMinute' | 'onReply' | 'outboundHttp'> = {},
 ): Promise<RunningControl> {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-control-'));
   const recordingsFolder = join(folder, 'recordings');
@@ -31,6 +32,7 @@ export async function runControl(
     logger: createLogger({ level: 'silent', role: 'test' }),
     recordingsFolder,
     ...(clock ? { clock } : {}),
+    ...more,
   });
   return {
     control,

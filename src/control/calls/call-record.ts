@@ -1,14 +1,15 @@
 import { CallResults, type DisconnectedBy } from '../../contracts/call-results.ts';
+import { DEFAULT_MAX_CALL_SECONDS } from '../../contracts/limits.ts';
+import type { CallRecord, CallRow, CallStatus } from './call-record-schema.ts';
 
-/** control-plane.md 2.8. `active` from the moment a config is served until the results arrive. */
-export type CallStatus = 'active' | 'completed' | 'not_connected' | 'failed';
+export type { CallRecord, CallRow, CallStatus } from './call-record-schema.ts';
 
 /** What the caller brought and the config route found out, before any word is spoken. */
 export interface ActiveCall {
   session_id: string;
   bot_id: string;
   bot_name: string;
-  call_type: 'bot';
+  call_type: CallRecord['call_type'];
   stream_id: string;
   caller_id: string;
   from_number: string | null;
@@ -22,6 +23,15 @@ export interface ActiveCall {
   integration_log: Record<string, unknown>[];
   campaign: CampaignLink | null;
   skip_post_push: boolean;
+  /** The `lost` sweep waits for this and ten minutes; one hour where nothing is said. */
+  max_call_duration_seconds?: number;
+  to_number?: string | null;
+  transport?: CallRecord['transport'];
+  bot_version?: number | null;
+  call_id?: string | null;
+  room_name?: string | null;
+  trunk_id?: string | null;
+  fleet_url?: string | null;
 }
 
 export interface CampaignLink {
@@ -31,68 +41,35 @@ export interface CampaignLink {
   run_number: number | null;
 }
 
-/** The fields of the results payload as they stand in the record, empty until the results have come. */
-type Outcome = {
-  [Name in keyof Omit<CallResults, keyof ActiveCall | 'disconnected_by'>]-?: NonNullable<
-    CallResults[Name]
-  > | null;
-};
+/** An attempt that ended before a session was served (decisions.md 12). */
+export type RefusedBy = 'outside_hours' | 'rejected' | 'no_answer';
 
-/** The call record (interface.md, Call record; control-plane.md 2.8): the active call, and later its outcome. */
-export interface CallRecord extends ActiveCall, Outcome {
-  schema_version: 1;
-  status: CallStatus;
-  updated_at: string;
-  ended_at: string | null;
-  disconnected_by: DisconnectedBy | null;
-  /** What the results carried beyond the contract, kept apart so that it cannot pass for a field of the record. */
-  results_extra: Record<string, unknown>;
-  /** Tells a repeated delivery from a different payload for the same session. */
-  results_sha256: string | null;
-}
-
-/** One line of a list of calls. */
-export interface CallSummary {
-  session_id: string;
-  bot_id: string;
-  bot_name: string;
-  status: CallStatus;
-  call_direction: 'inbound' | 'outbound';
-  caller_id: string;
-  created_at: string;
-  ended_at: string | null;
-  disconnected_by: DisconnectedBy | null;
-  call_duration_seconds: number | null;
-  recording_key: string | null;
-}
-
+/** The record of a call that starts now. */
 export function newRecord(call: ActiveCall): CallRecord {
+  const { campaign, ...fields } = call;
   return {
-    ...call,
-    schema_version: 1,
+    id: recordId(call.session_id),
+    ...EMPTY,
+    ...fields,
+    max_call_duration_seconds: call.max_call_duration_seconds ?? DEFAULT_MAX_CALL_SECONDS,
+    campaign_id: campaign?.campaign_id ?? null,
+    campaign_call_id: campaign?.campaign_call_id ?? null,
+    attempt: campaign?.attempt ?? null,
+    run_number: campaign?.run_number ?? null,
     status: 'active',
     updated_at: call.created_at,
-    ended_at: null,
-    disconnected_by: null,
-    call_duration_seconds: null,
-    raw_duration_seconds: null,
-    billable_duration_seconds: null,
-    transcript: null,
-    recording_url: null,
-    recording_key: null,
-    post_call_analysis: null,
-    usage_metrics: null,
-    events: null,
-    was_transferred: null,
-    transfer_destination: null,
-    transfer_target: null,
-    transfer_reason: null,
-    transfer_method: null,
-    transfer_at: null,
-    transfer_failed_reason: null,
-    end_detail: null,
-    results_extra: {},
-    results_sha256: null,
+  };
+}
+
+/** The record of a call that was turned away before it began. */
+export function refusedRecord(call: ActiveCall, by: RefusedBy): CallRecord {
+  return {
+    ...newRecord(call),
+    status: 'not_connected',
+    disconnected_by: by,
+    ended_at: call.created_at,
+    call_duration_seconds: 0,
+    billable_duration_seconds: 0,
   };
 }
 
@@ -106,6 +83,7 @@ export function completedRecord(
   const { session_id: _session, bot_id: _bot, ...fields } = results;
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(CallResults.properties, name));
   const extra = Object.entries(fields).filter(([name]) => !Object.hasOwn(CallResults.properties, name));
+  const analysis = results.post_call_analysis;
   return {
     ...record,
     ...(Object.fromEntries(known) as Partial<CallRecord>),
@@ -113,26 +91,46 @@ export function completedRecord(
     stream_id: results.stream_id || record.stream_id,
     caller_id: results.caller_id || record.caller_id,
     from_number: results.from_number ?? record.from_number,
+    disposition: record.disposition ?? analysed(analysis.disposition, MAX_DISPOSITION_CHARS),
+    summary: record.summary ?? analysed(analysis.summary, MAX_SUMMARY_CHARS),
+    sentiment: record.sentiment ?? analysed(analysis.sentiment, MAX_DISPOSITION_CHARS),
+    late_result: record.status === 'lost',
     updated_at: nowIso,
-    ended_at: nowIso,
+    ended_at: endOf(record, results, nowIso),
+    version: record.version + 1,
     results_extra: Object.fromEntries(extra),
     results_sha256: sha256,
   };
 }
 
-export function summaryOf(record: CallRecord): CallSummary {
+export function rowOf(record: CallRecord): CallRow {
   return {
+    id: record.id,
     session_id: record.session_id,
+    call_type: record.call_type,
     bot_id: record.bot_id,
     bot_name: record.bot_name,
+    bot_version: record.bot_version,
+    transport: record.transport,
     status: record.status,
     call_direction: record.call_direction,
     caller_id: record.caller_id,
+    from_number: record.from_number,
+    to_number: record.to_number,
     created_at: record.created_at,
     ended_at: record.ended_at,
     disconnected_by: record.disconnected_by,
+    disposition: record.disposition,
     call_duration_seconds: record.call_duration_seconds,
+    billable_duration_seconds: record.billable_duration_seconds,
+    was_transferred: record.was_transferred,
+    late_result: record.late_result,
+    tags: record.tags,
+    sentiment: record.sentiment,
+    agent: record.agent,
+    campaign_id: record.campaign_id,
     recording_key: record.recording_key,
+    version: record.version,
   };
 }
 
@@ -140,7 +138,10 @@ export function summaryOf(record: CallRecord): CallSummary {
  * control-plane.md 2.8. A voicemail counts as connected where the bot left words on it, that is, where the transcript
  * holds a bot entry that could be heard.
  */
-export function finalStatus(results: Pick<CallResults, 'disconnected_by' | 'transcript'>): CallStatus {
+export function finalStatus(results: {
+  disconnected_by: DisconnectedBy;
+  transcript: readonly { speaker: string; heard?: string }[];
+}): CallStatus {
   switch (results.disconnected_by) {
     case 'error':
       return 'failed';
@@ -156,3 +157,78 @@ export function finalStatus(results: Pick<CallResults, 'disconnected_by' | 'tran
       return 'completed';
   }
 }
+
+export function recordId(sessionId: string): string {
+  return `call_${sessionId}`;
+}
+
+const MAX_DISPOSITION_CHARS = 200;
+const MAX_SUMMARY_CHARS = 10_000;
+
+/** The analysis is free JSON from a model: only a text counts, and only so much of it. */
+function analysed(value: unknown, maxChars: number): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, maxChars) : null;
+}
+
+/** Results may have waited in an outbox, so the call's own length says when it ended, where the results name it. */
+function endOf(record: CallRecord, results: CallResults, nowIso: string): string {
+  if (results.raw_duration_seconds === undefined) return nowIso;
+  const endMs = Date.parse(record.created_at) + results.raw_duration_seconds * 1_000;
+  return endMs < Date.parse(nowIso) ? new Date(endMs).toISOString() : nowIso;
+}
+
+const EMPTY = {
+  call_id: null,
+  room_name: null,
+  parent_call_id: null,
+  transport: null,
+  bot_version: null,
+  fleet_url: null,
+  worker_id: null,
+  to_number: null,
+  trunk_id: null,
+  ringing_at: null,
+  answered_at: null,
+  started_at: null,
+  ended_at: null,
+  call_duration_seconds: null,
+  raw_duration_seconds: null,
+  billable_duration_seconds: null,
+  queue_wait_seconds: null,
+  talk_seconds: null,
+  wrap_up_seconds: null,
+  disconnected_by: null,
+  disposition: null,
+  auto_disposition: null,
+  late_result: false,
+  end_detail: null,
+  was_transferred: null,
+  transfer_destination: null,
+  transfer_target: null,
+  transfer_reason: null,
+  transfer_method: null,
+  transfer_at: null,
+  transfer_failed_reason: null,
+  agent: null,
+  tags: [] as string[],
+  qc: null,
+  sentiment: null,
+  summary: null,
+  callback: null,
+  consent: null,
+  transcript: null,
+  events: null,
+  post_call_analysis: null,
+  usage_metrics: null,
+  latency: null,
+  recording_url: null,
+  recording_key: null,
+  recording: null,
+  knowledge_hits: [] as Record<string, unknown>[],
+  results_extra: {} as Record<string, unknown>,
+  schema_version: 2 as const,
+  version: 1,
+  deleted_at: null,
+  pii_scrubbed_at: null,
+  results_sha256: null,
+} satisfies Partial<CallRecord>;

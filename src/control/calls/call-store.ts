@@ -1,14 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { CallResults } from '../../contracts/call-results.ts';
-import type { KeyValueStore, StoreKey, Table, Transaction } from '../../platform/key-value-store.ts';
-import {
-  type ActiveCall,
-  type CallRecord,
-  type CallSummary,
-  completedRecord,
-  newRecord,
-  summaryOf,
-} from './call-record.ts';
+import type { AgentCall } from './agent-record.ts';
+import type { ActiveCall, CallRecord, RefusedBy } from './call-record.ts';
+import type { CallFilter, CallPage, CallQuery } from './call-search.ts';
+import type { DeletionReceipt } from './erase-call.ts';
+
+export { type CallStoreOptions, createCallRecordStore } from './lmdb-call-store.ts';
 
 /**
  * The call records. Asynchronous like every business store; each promise resolves when what it says is durable. Every
@@ -17,14 +13,48 @@ import {
 export interface CallRecordStore {
   /** Adds the record unless the session has one; says whether it did. */
   insertActive(call: ActiveCall): Promise<boolean>;
+  /** Adds the ended record of a call that was turned away at the gate (decisions.md 12), unless the session has one. */
+  insertRefused(call: ActiveCall, by: RefusedBy): Promise<boolean>;
   /**
-   * Writes the results into the record of their session, once: a repeat changes nothing, whatever it carries. Results
-   * of an unknown session are kept apart as orphans.
+   * Writes the results into the record of their session, once: a repeat changes nothing, whatever it carries. With
+   * `matchStream` results of an unknown session go to the socket call that is open under their `stream_id`. What
+   * belongs to no call is kept apart as an orphan.
    */
-  complete(results: CallResults, nowIso: string): Promise<Completion>;
+  complete(results: CallResults, nowIso: string, options?: { matchStream?: boolean }): Promise<Completion>;
+  /**
+   * Writes the record of a call at the agent desk, one per `parent_call_id`; a repeat adds what has become known and
+   * blanks nothing.
+   */
+  upsertAgentCall(call: AgentCall, nowIso: string): Promise<{ created: boolean; record: CallRecord }>;
   get(sessionId: string): Promise<CallRecord | null>;
-  /** Newest first, by the time the config was served. */
-  list(page: { limit: number; after?: ListPosition }): Promise<CallSummary[]>;
+  /** The record as one line of JSON, for those who only pass it on: reading millions of words is left to them. */
+  getJson(sessionId: string): Promise<string | null>;
+  /** By the time the config was served, newest first unless the query says otherwise. */
+  list(query: CallQuery): Promise<CallPage>;
+  /** How many calls fit; `capped` where there are at least so many. */
+  count(filter: CallFilter): Promise<{ total: number; capped: boolean }>;
+  /**
+   * Changes what people may change. `expected` is checked against the record within the same commit and may throw.
+   * Null where there is no such record.
+   */
+  edit(
+    sessionId: string,
+    change: CallEdit,
+    nowIso: string,
+    expected: (record: CallRecord) => void,
+  ): Promise<{ before: CallRecord; after: CallRecord } | null>;
+  /** Adds to the integration log, the last 50 entries stay. An unknown session is passed over. */
+  appendIntegration(sessionId: string, entry: Record<string, unknown>, nowIso: string): Promise<void>;
+  /**
+   * Takes everything personal out of an ended call, for good, and keeps the receipt. A repeat returns the first receipt.
+   * Throws `conflict` while the call is active; null where there is no such record.
+   */
+  erase(sessionId: string, receipt: DeletionReceipt): Promise<DeletionReceipt | null>;
+  receipt(sessionId: string): Promise<DeletionReceipt | null>;
+  /** Gives up calls whose deadline has passed, oldest first; returns them. */
+  markLost(nowIso: string, limit: number, isLive: (sessionId: string) => boolean): Promise<CallRecord[]>;
+  /** Whether another call than this one names the recording. */
+  isRecordingShared(recordingKey: string, sessionId: string): Promise<boolean>;
   /** Newest first. */
   listOrphans(limit: number): Promise<OrphanResults[]>;
 }
@@ -32,13 +62,13 @@ export interface CallRecordStore {
 export type Completion =
   | { outcome: 'completed'; record: CallRecord }
   /** `same` is false where the repeat carries another payload than the first. */
-  | { outcome: 'duplicate'; same: boolean }
+  | { outcome: 'duplicate'; same: boolean; deleted: boolean }
   | { outcome: 'orphan' };
 
-/** Where a list goes on: behind this call. */
-export interface ListPosition {
-  created_at: string;
-  session_id: string;
+/** What people may change in a record; absent fields stay. */
+export interface CallEdit {
+  tags?: string[];
+  disposition?: string | null;
 }
 
 /** Results whose session this control plane never opened (control-plane.md 2.8, Result merge). */
@@ -48,123 +78,4 @@ export interface OrphanResults {
   /** Null where the payload was larger than what is kept of a stranger's mistake. */
   results: CallResults | null;
   bytes: number;
-}
-
-/** Orphans are kept this long, and at most this many; the oldest go first. */
-const ORPHAN_DAYS = 7;
-const MAX_ORPHANS = 500;
-/** Of a larger orphan only the fact is kept, so that strangers cannot fill the disk: 32 MB at most in all. */
-const MAX_ORPHAN_BYTES = 65_536;
-
-const DAY_MS = 86_400_000;
-
-export function createCallRecordStore(store: KeyValueStore): CallRecordStore {
-  return new LmdbCallRecords(store);
-}
-
-class LmdbCallRecords implements CallRecordStore {
-  readonly #store: KeyValueStore;
-  readonly #records: Table<CallRecord>;
-  /** `[created_at, session_id]` to the line that a list shows, so that listing reads no transcripts. */
-  readonly #byTime: Table<CallSummary>;
-  readonly #orphans: Table<OrphanResults>;
-  /** Session to the key of its orphan. */
-  readonly #orphanKeys: Table<[string, string]>;
-
-  constructor(store: KeyValueStore) {
-    this.#store = store;
-    this.#records = store.table<CallRecord>('call-records');
-    this.#byTime = store.table<CallSummary>('call-records-by-time');
-    this.#orphans = store.table<OrphanResults>('orphan-results');
-    this.#orphanKeys = store.table<[string, string]>('orphan-results-by-session');
-  }
-
-  insertActive(call: ActiveCall): Promise<boolean> {
-    return this.#store.transaction((writes) => {
-      if (writes.get(this.#records, call.session_id)) return false;
-      this.#write(writes, newRecord(call));
-      return true;
-    });
-  }
-
-  complete(results: CallResults, nowIso: string): Promise<Completion> {
-    const sha256 = digest(results);
-    return this.#store.transaction((writes): Completion => {
-      const record = writes.get(this.#records, results.session_id);
-      if (!record) return this.#keepOrphan(writes, results, nowIso);
-      if (record.status !== 'active') {
-        return { outcome: 'duplicate', same: record.results_sha256 === sha256 };
-      }
-      const completed = completedRecord(record, results, sha256, nowIso);
-      this.#write(writes, completed);
-      return { outcome: 'completed', record: completed };
-    });
-  }
-
-  async get(sessionId: string): Promise<CallRecord | null> {
-    return this.#records.get(sessionId) ?? null;
-  }
-
-  async list(page: { limit: number; after?: ListPosition }): Promise<CallSummary[]> {
-    const position = page.after
-      ? { start: [page.after.created_at, page.after.session_id], exclusiveStart: true }
-      : {};
-    return this.#byTime.range({ limit: page.limit, reverse: true, ...position }).map((entry) => entry.value);
-  }
-
-  async listOrphans(limit: number): Promise<OrphanResults[]> {
-    return this.#orphans.range({ limit, reverse: true }).map((entry) => entry.value);
-  }
-
-  #write(writes: Transaction, record: CallRecord): void {
-    writes.put(this.#records, record.session_id, record);
-    writes.put(this.#byTime, [record.created_at, record.session_id], summaryOf(record));
-  }
-
-  #keepOrphan(writes: Transaction, results: CallResults, nowIso: string): Completion {
-    const earlier = writes.get(this.#orphanKeys, results.session_id);
-    if (earlier) writes.remove(this.#orphans, earlier);
-    else this.#pruneOrphans(writes, nowIso);
-    const bytes = Buffer.byteLength(JSON.stringify(results));
-    writes.put(this.#orphans, [nowIso, results.session_id], {
-      session_id: results.session_id,
-      received_at: nowIso,
-      results: bytes <= MAX_ORPHAN_BYTES ? results : null,
-      bytes,
-    });
-    writes.put(this.#orphanKeys, results.session_id, [nowIso, results.session_id]);
-    return { outcome: 'orphan' };
-  }
-
-  #pruneOrphans(writes: Transaction, nowIso: string): void {
-    const oldest = new Date(Date.parse(nowIso) - ORPHAN_DAYS * DAY_MS).toISOString();
-    const tooOld = this.#orphans.keys({ limit: MAX_ORPHANS, end: [oldest] });
-    const surplus = this.#orphans.count() - tooOld.length - MAX_ORPHANS + 1;
-    const oneTooMany = surplus > 0 ? this.#orphans.keys({ limit: surplus, start: [oldest] }) : [];
-    for (const key of [...tooOld, ...oneTooMany]) {
-      writes.remove(this.#orphans, key);
-      writes.remove(this.#orphanKeys, sessionOf(key));
-    }
-  }
-}
-
-function sessionOf(orphanKey: StoreKey): string {
-  return Array.isArray(orphanKey) ? String(orphanKey[1]) : '';
-}
-
-/** Key order does not matter: a receiver in between may have parsed and written the payload again. */
-function digest(value: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
-    .digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
 }

@@ -1,7 +1,8 @@
+import { Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs, within } from '../../platform/clock.ts';
-import type { HttpRoute } from '../../platform/http-server.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 
 /** The store must take a write within this to count as ready. */
 const PROBE_TIMEOUT_MS = 2_000;
@@ -9,7 +10,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 const PROBE_EVERY_MS = 1_000;
 
 /** `GET /healthz`: the process runs. `GET /readyz`: calls can be taken, because the store takes writes. */
-export function healthRoutes(store: KeyValueStore): HttpRoute[] {
+export function healthRoutes(store: KeyValueStore): AnyRoute[] {
   let lastProbe: Promise<boolean> | null = null;
   let probedAtMs = 0;
   const isWritable = () => {
@@ -24,20 +25,33 @@ export function healthRoutes(store: KeyValueStore): HttpRoute[] {
     return lastProbe;
   };
   return [
-    {
+    route({
       method: 'GET',
       path: '/healthz',
-      maxBodyBytes: 0,
+      operationId: 'getHealth',
+      summary: 'The process runs',
+      tag: 'health',
+      auth: { kind: 'public' },
+      rateLimit: false,
+      responses: { 200: { description: 'It runs', schema: Type.Object({ status: Type.Literal('ok') }) } },
       handler: async () => ({ status: 200, json: { status: 'ok' } }),
-    },
-    {
+    }),
+    route({
       method: 'GET',
       path: '/readyz',
-      maxBodyBytes: 0,
+      operationId: 'getReadiness',
+      summary: 'Calls can be taken, because the store takes writes',
+      tag: 'health',
+      auth: { kind: 'public' },
+      rateLimit: false,
+      responses: {
+        200: { description: 'Ready', schema: Type.Object({ status: Type.Literal('ready') }) },
+        503: { description: '`store_unavailable`: the store takes no writes' },
+      },
       handler: async () => {
         if (await isWritable()) return { status: 200, json: { status: 'ready' } };
         throw new AppError('store_unavailable', 'the store takes no writes; check the disk of DATA_DIR');
       },
-    },
+    }),
   ];
 }

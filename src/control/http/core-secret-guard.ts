@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { matchesAnySecret } from '../../platform/constant-time.ts';
 import type { HttpRequest } from '../../platform/http-server.ts';
 import { isLoopbackHost } from '../../platform/origins.ts';
 
@@ -8,24 +8,30 @@ import { isLoopbackHost } from '../../platform/origins.ts';
 export interface CoreSecretGuard {
   /** Throws `forbidden` unless the request carries the core secret, or none is configured and the caller is local. */
   check(request: Pick<HttpRequest, 'headers'>): void;
+  /** Whether the request carries a core secret at all, right or wrong. */
+  isOffered(request: Pick<HttpRequest, 'headers'>): boolean;
+}
+
+function isOffered(request: Pick<HttpRequest, 'headers'>): boolean {
+  return request.headers[CORE_SECRET_HEADER] !== undefined;
 }
 
 /**
  * Without a configured secret the plane listens on loopback only (settings.ts refuses the rest), and then a caller needs
- * none. Two ways still lead from outside to a loopback door, and both are closed here: a reverse proxy in front of it,
- * which gives itself away by its forwarding header (decisions.md 21), and a web page whose own name was pointed at
- * 127.0.0.1, which gives itself away by the Host header.
+ * none. Three ways still lead from outside to a loopback door, and all are closed here: a reverse proxy in front of it,
+ * which gives itself away by its forwarding header (decisions.md 21), a web page whose own name was pointed at 127.0.0.1,
+ * which gives itself away by the Host header, and a page of another site that sends a form here, which gives itself away
+ * by the Origin header.
  */
-export function createCoreSecretGuard(coreSecret: string, baseUrl: string): CoreSecretGuard {
-  if (coreSecret === '') {
+export function createCoreSecretGuard(coreSecrets: readonly string[], baseUrl: string): CoreSecretGuard {
+  if (coreSecrets.length === 0) {
     const ownHost = new URL(baseUrl).hostname;
-    return { check: (request) => checkLocal(request.headers, ownHost) };
+    return { isOffered, check: (request) => checkLocal(request.headers, ownHost) };
   }
-  const expected = digest(coreSecret);
   return {
+    isOffered,
     check(request) {
-      // Digests have one length, so the comparison takes the same time for every guess.
-      if (timingSafeEqual(digest(request.headers[CORE_SECRET_HEADER] ?? ''), expected)) return;
+      if (matchesAnySecret(request.headers[CORE_SECRET_HEADER], coreSecrets)) return;
       throw new AppError('forbidden', 'the header X-Core-Secret is missing or does not match CORE_SECRET');
     },
   };
@@ -47,8 +53,13 @@ function checkLocal(headers: Readonly<Record<string, string>>, ownHost: string):
       'without CORE_SECRET only requests to a loopback name or to the host of BASE_URL are served; set CORE_SECRET',
     );
   }
-}
-
-function digest(value: string): Buffer {
-  return createHash('sha256').update(value).digest();
+  const { origin } = headers;
+  if (origin === undefined) return;
+  const site = URL.canParse(origin) ? new URL(origin).hostname : '';
+  if (!isLoopbackHost(site) && site !== ownHost) {
+    throw new AppError(
+      'forbidden',
+      'without CORE_SECRET requests from pages of other sites are not served; set CORE_SECRET',
+    );
+  }
 }

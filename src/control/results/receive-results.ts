@@ -1,15 +1,16 @@
-import { Compile } from 'typebox/compile';
+import { Type } from 'typebox';
 import { CallResults } from '../../contracts/call-results.ts';
 import { RESULTS_PATH } from '../../contracts/http-names.ts';
 import { RESULTS_MAX_BYTES } from '../../contracts/limits.ts';
-import { AppError } from '../../platform/app-error.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from '../../platform/http-server.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { CallRecordStore } from '../calls/call-store.ts';
+import type { CallRecordStore, Completion } from '../calls/call-store.ts';
+import { removeRecording } from '../calls/delete-call.ts';
 import type { CoreSecretGuard } from '../http/core-secret-guard.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 
 export interface ReceiveResultsParts {
   calls: CallRecordStore;
+  recordingsFolder: string;
   guard: CoreSecretGuard;
   /** `STRICT_RESULTS`: only who knows the core secret may deliver. */
   strict: boolean;
@@ -19,79 +20,66 @@ export interface ReceiveResultsParts {
 
 /**
  * `POST /api/v1/call-results` (interface.md, Results webhook; decisions.md 10). 200 is said only when the record is on
- * disk. Unsigned results are taken for a session that this plane opened: its id is the capability.
+ * disk; results that come at the same time share a commit. Unsigned results are taken for a session that this plane
+ * opened: its id is the capability. A stream id is none, so only who knows the core secret is matched by it.
  */
-export function resultsRoute(parts: ReceiveResultsParts): HttpRoute {
-  return {
+export function resultsRoute(parts: ReceiveResultsParts): AnyRoute {
+  return route({
     method: 'POST',
     path: RESULTS_PATH,
-    maxBodyBytes: RESULTS_MAX_BYTES,
-    handler: (request) => receiveResults(parts, request),
-  };
-}
-
-/** More mistakes than these in one body are not told. */
-const MAX_ERRORS = 20;
-const schema = Compile(CallResults);
-
-async function receiveResults(parts: ReceiveResultsParts, request: HttpRequest): Promise<HttpReply> {
-  if (parts.strict) parts.guard.check(request);
-  const results = readResults(request);
-  const completion = await parts.calls.complete(results, parts.nowIso());
-  const log = { session_id: results.session_id, disconnected_by: results.disconnected_by };
-  if (completion.outcome === 'orphan') {
-    parts.logger.warn(log, 'results came for a session that was never opened here');
-  } else if (completion.outcome === 'duplicate' && !completion.same) {
-    parts.logger.warn(log, 'different results came for a call that has its results; the first stay');
-  } else {
-    parts.logger.info(
-      log,
-      completion.outcome === 'completed' ? 'call results stored' : 'call results repeated',
-    );
-  }
-  return {
-    status: 200,
-    json: { status: completion.outcome === 'completed' ? 'ok' : completion.outcome },
-  };
-}
-
-function readResults(request: HttpRequest): CallResults {
-  const type = request.headers['content-type'];
-  if (type !== undefined && !/^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i.test(type)) {
-    throw new AppError('unsupported_media_type', 'call results are sent as application/json');
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(request.body.toString('utf8'));
-  } catch (cause) {
-    throw new AppError('bad_request', 'the body is not JSON', { cause });
-  }
-  if (schema.Check(value)) return value;
-  throw new AppError('validation_error', 'the body does not fit the call results; `errors` says where', {
-    details: { errors: describeMistakes(value) },
+    operationId: 'postCallResults',
+    summary: 'Takes the results of a call',
+    description:
+      'Idempotent by `session_id`: the first results stay, a repeat answers `duplicate`. Signed results of an unknown session go to the open socket call with the same `stream_id`; what belongs to no call answers `orphan` and is kept for seven days.',
+    tag: 'calls',
+    auth: parts.strict ? { kind: 'core_secret' } : { kind: 'public' },
+    rateLimit: false,
+    body: { schema: CallResults, maxBytes: RESULTS_MAX_BYTES },
+    responses: {
+      200: {
+        description: 'On disk',
+        schema: Type.Object({
+          status: Type.Union([Type.Literal('ok'), Type.Literal('duplicate'), Type.Literal('orphan')]),
+        }),
+        example: { status: 'ok' },
+      },
+    },
+    handler: async ({ body: results, headers }) => {
+      const signed = parts.strict || knowsSecret(parts.guard, headers);
+      const completion = await parts.calls.complete(results, parts.nowIso(), { matchStream: signed });
+      // The recording of a call that was deleted meanwhile came in before these results. Unsigned ones may lie.
+      if (signed && completion.outcome === 'duplicate' && completion.deleted) {
+        await removeRecording(parts, results.session_id, results.recording_key);
+      }
+      logCompletion(parts.logger, results, completion);
+      return {
+        status: 200,
+        json: { status: completion.outcome === 'completed' ? 'ok' : completion.outcome },
+      };
+    },
   });
 }
 
-interface Mistake {
-  loc: (string | number)[];
-  msg: string;
-  type: string;
-  pointer: string;
+function knowsSecret(guard: CoreSecretGuard, headers: Readonly<Record<string, string>>): boolean {
+  try {
+    guard.check({ headers });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
-/** control-plane.md 2.9: place, sentence, kind and JSON pointer of each mistake. No values, they may be personal. */
-function describeMistakes(value: unknown): Mistake[] {
-  return schema
-    .Errors(value)
-    .slice(0, MAX_ERRORS)
-    .map((error) => ({
-      loc: ['body', ...error.instancePath.split('/').slice(1).map(pathPart)],
-      msg: error.message,
-      type: error.keyword,
-      pointer: error.instancePath,
-    }));
-}
-
-function pathPart(part: string): string | number {
-  return /^\d+$/.test(part) ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~');
+function logCompletion(logger: Logger, results: CallResults, completion: Completion): void {
+  const log = { session_id: results.session_id, disconnected_by: results.disconnected_by };
+  if (completion.outcome === 'orphan') {
+    logger.warn(log, 'results came for a session that was never opened here');
+  } else if (completion.outcome === 'completed') {
+    logger.info({ ...log, late: completion.record.late_result }, 'call results stored');
+  } else if (completion.deleted) {
+    logger.warn(log, 'results came for a call that was deleted; they were not kept');
+  } else if (!completion.same) {
+    logger.warn(log, 'different results came for a call that has its results; the first stay');
+  } else {
+    logger.info(log, 'call results repeated');
+  }
 }

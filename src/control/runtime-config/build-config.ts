@@ -1,74 +1,114 @@
-import { createHash } from 'node:crypto';
 import type { Bot } from '../../contracts/bot.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import { renderTemplate, staticPart, type Variables } from './render-template.ts';
+import { policyPrompt } from './policy-prompt.ts';
+import { postCallFields } from './post-call.ts';
+import { promptParts } from './prompt-parts.ts';
+import { withProviderKey } from './provider-keys.ts';
+import { renderJson } from './render-json.ts';
+import { renderTemplate, type Variables } from './render-template.ts';
+import { servedTools } from './served-tools.ts';
 
-/**
- * The config response (interface.md, Config response) with every field present: what the bot does not have yet is
- * served as switched off.
- */
+/** What the config takes from beyond the bot and the call. */
+export interface ConfigSurroundings {
+  /** The key of a provider in the system settings; null without one. */
+  providerKey: (provider: string) => string | null;
+  /** Values of `{{secret.NAME}}` in the headers of tools. */
+  secrets: Readonly<Record<string, string>>;
+  /** Where recordings go; null where they stay on the host. */
+  objectStorage: Record<string, unknown> | null;
+  /** System and bot have knowledge enabled, and every named base exists. */
+  knowledgeUsable: boolean;
+  callbackDetection: boolean;
+  livePromptCache: { cache_name: string; expires_at: string } | null;
+}
+
+/** The config response (interface.md, Config response) with every field present. */
 export function buildConfig(call: {
   bot: Bot;
   sessionId: string;
   webhookUrl: string;
   variables: Variables;
+  sipContext: Readonly<Record<string, unknown>>;
   timezone: string;
+  surroundings: ConfigSurroundings;
 }): RuntimeConfig {
-  const { bot, variables } = call;
-  const promptParts = splitPrompt(bot.system_prompt, variables);
+  const { bot, variables, surroundings } = call;
+  const text = (template: string) => renderTemplate(template, variables);
+  const textOrNull = (template: string | null | undefined) => (template ? text(template) : null);
   return {
     session_id: call.sessionId,
     bot_id: bot.bot_id,
     webhook_url: call.webhookUrl,
-    system_prompt: promptParts.static_system_prompt + promptParts.dynamic_runtime_prompt,
-    prompt_parts: promptParts,
-    opening_message: renderTemplate(bot.opening_message, variables),
+    ...promptFields(bot, variables),
+    opening_message: text(bot.opening_message),
     vad: bot.vad,
     min_words_interruption: bot.min_words_interruption,
-    re_engagement: bot.re_engagement,
-    ambient_sound: null,
-    stt: bot.stt,
-    llm: bot.llm,
-    tts: bot.tts,
-    tools: bot.tools,
-    conversation_policy: null,
-    transfer_numbers: {},
-    transfer_targets: [],
-    pre_transfer_message: null,
-    post_call_analysis_prompt: null,
-    qc_prompt: null,
-    post_call_cache_enabled: false,
-    post_call_cache_version: null,
-    post_call_cache: null,
-    live_prompt_cache_state: null,
-    sip_context: {},
+    re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
+    ambient_sound: bot.ambient_sound ?? null,
+    stt: withProviderKey(bot.stt, surroundings.providerKey),
+    llm: withProviderKey(bot.llm, surroundings.providerKey),
+    tts: withProviderKey(bot.tts, surroundings.providerKey),
+    tools: servedTools(bot, { knowledge: surroundings.knowledgeUsable, secrets: surroundings.secrets }),
+    transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
+    transfer_targets: renderJson(bot.transfer_targets ?? [], variables),
+    pre_transfer_message: textOrNull(bot.pre_transfer_message),
+    ...postCallFields(bot, variables),
+    live_prompt_cache_state: livePromptCacheState(bot, surroundings),
+    sip_context: { ...call.sipContext },
     call_context: { ...variables.call },
     crm_context: { ...variables.crm },
-    knowledge: { enabled: false },
-    callback_detection_enabled: false,
-    minio: null,
-    agent_desk_enabled: false,
-    agent_desk_context: null,
-    auto_dispositions: [],
-    voicemail_message: null,
+    knowledge: knowledge(bot, surroundings.knowledgeUsable),
+    callback_detection_enabled: surroundings.callbackDetection,
+    callback_detection: surroundings.callbackDetection ? (bot.callback_detection ?? {}) : null,
+    minio: surroundings.objectStorage,
+    agent_desk_enabled: bot.agent_desk?.enabled ?? false,
+    agent_desk_context:
+      bot.agent_desk?.enabled && bot.agent_desk.context !== undefined
+        ? renderJson(bot.agent_desk.context, variables)
+        : null,
+    record_agent_leg: bot.agent_desk?.record_agent_leg ?? false,
+    auto_dispositions: bot.auto_dispositions ?? [],
+    voicemail_message: textOrNull(bot.voicemail_message),
     max_call_duration_seconds: bot.max_call_duration_seconds,
+    billing_increment_seconds: bot.billing_increment_seconds ?? 1,
     timezone: call.timezone,
   };
 }
 
-/**
- * The part of the prompt that is the same for every call of the bot, apart from the rest, so that a provider can cache
- * it. The version names the content of the static part.
- */
-function splitPrompt(template: string, variables: Variables) {
-  const fixed = staticPart(template);
+/** interface.md: policy bots use a policy prompt builder, direct-prompt bots static plus dynamic parts. */
+function promptFields(
+  bot: Bot,
+  variables: Variables,
+): Pick<RuntimeConfig, 'system_prompt' | 'conversation_policy'> &
+  Partial<Pick<RuntimeConfig, 'prompt_parts'>> {
+  if (bot.conversation_policy) {
+    return {
+      system_prompt: renderTemplate(policyPrompt(bot.conversation_policy, bot.system_prompt), variables),
+      conversation_policy: renderJson(bot.conversation_policy, variables) as Record<string, unknown>,
+    };
+  }
+  const parts = promptParts(bot, variables);
   return {
-    mode: 'direct',
-    cache_enabled: false,
-    static_system_prompt: fixed,
-    dynamic_runtime_prompt: renderTemplate(template.slice(fixed.length), variables),
-    static_version: createHash('sha256').update(fixed).digest('hex').slice(0, 16),
-    cache_key: null,
-    cache_retention: null,
+    system_prompt: parts.static_system_prompt + parts.dynamic_runtime_prompt,
+    prompt_parts: parts,
+    conversation_policy: null,
+  };
+}
+
+function livePromptCacheState(bot: Bot, surroundings: ConfigSurroundings) {
+  if (!bot.live_prompt_cache?.enabled || bot.conversation_policy) return null;
+  return surroundings.livePromptCache ?? { cache_name: null, expires_at: null };
+}
+
+const DEFAULT_TOP_K = 4;
+const DEFAULT_MIN_SCORE = 0.2;
+
+function knowledge(bot: Bot, usable: boolean): Record<string, unknown> {
+  if (!usable) return { enabled: false };
+  return {
+    enabled: true,
+    knowledge_base_ids: bot.knowledge?.knowledge_base_ids ?? [],
+    top_k: bot.knowledge?.top_k ?? DEFAULT_TOP_K,
+    min_score: bot.knowledge?.min_score ?? DEFAULT_MIN_SCORE,
   };
 }

@@ -6,13 +6,16 @@ export interface ConnectedEvent {
   fields: Record<string, unknown>;
   /** `_campaign_session_id`, where it can name a session. */
   sessionId: string | null;
+  skipPrefetch: boolean;
   skipPostPush: boolean;
   mockCrm: Record<string, unknown>;
+  /** `sip_candidate_headers` as they came; `filterSipHeaders` decides what the bot may see. */
+  sipHeaders: Record<string, unknown>;
   campaign: CampaignLink | null;
 }
 
-/** interface.md, Reserved `connected_event` control flags. */
-const RESERVED = new Set([
+/** interface.md, Reserved `connected_event` control flags. Who may not set them refuses these names. */
+export const RESERVED_FLAGS: ReadonlySet<string> = new Set([
   '_campaign_session_id',
   '_skip_prefetch',
   '_skip_post_push',
@@ -33,11 +36,14 @@ export function readConnectedEvent(text: string | null): ConnectedEvent {
   const flag = (name: string): unknown => (Object.hasOwn(event, name) ? event[name] : undefined);
   const sessionId = flag('_campaign_session_id');
   const mockCrm = flag('_mock_crm');
+  const sipHeaders = flag('sip_candidate_headers');
   return {
-    fields: Object.fromEntries(Object.entries(event).filter(([name]) => !RESERVED.has(name))),
+    fields: Object.fromEntries(Object.entries(event).filter(([name]) => !RESERVED_FLAGS.has(name))),
     sessionId: typeof sessionId === 'string' && SESSION_ID.test(sessionId) ? sessionId : null,
+    skipPrefetch: isOn(flag('_skip_prefetch')),
     skipPostPush: isOn(flag('_skip_post_push')),
     mockCrm: isObject(mockCrm) ? mockCrm : {},
+    sipHeaders: isObject(sipHeaders) ? sipHeaders : {},
     campaign: readCampaign(flag),
   };
 }

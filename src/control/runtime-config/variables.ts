@@ -1,66 +1,63 @@
+import { localTime } from './local-time.ts';
 import type { Variables } from './render-template.ts';
 
+/** Where the variables of a call come from. */
+export interface VariableSources {
+  /** From the query; `call.caller_id` where the handshake itself has none. Empty: not known. */
+  callerId: string;
+  /** The connected event without the reserved flags. */
+  fields: Readonly<Record<string, unknown>>;
+  sip: Readonly<Record<string, unknown>>;
+  /** Empty unless this attempt calls back someone who asked for it. */
+  callback: Readonly<Record<string, unknown>>;
+  mockCrm: Readonly<Record<string, unknown>>;
+  /** What the CRM answered before the call. */
+  prefetched: Readonly<Record<string, unknown>>;
+  /** One that exists. */
+  timezone: string;
+  nowIso: string;
+}
+
 /**
- * The merged dictionary of a call (interface.md, Variable namespaces). `crm.*` is the connected event overridden by
- * `_mock_crm`.
+ * The merged dictionary of a call (interface.md, Variable namespaces). Derived name variables come in addition and
+ * replace nothing that the dialler or the CRM has said itself.
  */
-export function callVariables(
-  fields: Readonly<Record<string, unknown>>,
-  mockCrm: Readonly<Record<string, unknown>>,
+export function callVariables(sources: VariableSources): Variables {
+  const crm = effectiveCrm(sources);
+  const derived = {};
+  return {
+    system: systemVariables(sources.timezone, sources.nowIso),
+    call: {
+      ...namespaced(derived, 'call'),
+      ...(sources.callerId === '' ? {} : { caller_id: sources.callerId }),
+      ...sources.callback,
+      ...sources.sip,
+      ...sources.fields,
+    },
+    crm: { ...namespaced(derived, 'crm'), ...crm },
+  };
+}
+
+/** interface.md, `effective_crm`: each source overrides the ones before it. */
+export function effectiveCrm(
+  sources: Pick<VariableSources, 'fields' | 'mockCrm' | 'prefetched'>,
+): Record<string, unknown> {
+  return { ...sources.fields, ...sources.mockCrm, ...sources.prefetched };
+}
+
+function namespaced(derived: Readonly<Record<string, string>>, namespace: string): Record<string, string> {
+  const prefix = `${namespace}.`;
+  const own = Object.entries(derived).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(own.map(([name, value]) => [name.slice(prefix.length), value]));
+}
+
+/** Every name there is in `system.*`. */
+export const SYSTEM_VARIABLES = ['current_date', 'current_time', 'current_datetime', 'timezone'] as const;
+
+export function systemVariables(
   timezone: string,
   nowIso: string,
-): Variables {
-  return {
-    system: systemVariables(timezone, nowIso),
-    call: fields,
-    crm: { ...fields, ...mockCrm },
-  };
-}
-
-/** The zone itself, or UTC for one that does not exist (interface.md, Bot: "bot timezone"). */
-export function usableTimezone(timezone: string): { timezone: string; known: boolean } {
-  return formatter(timezone) ? { timezone, known: true } : { timezone: 'UTC', known: false };
-}
-
-function systemVariables(timezone: string, nowIso: string): Record<string, string> {
-  const parts: Record<string, string> = {};
-  for (const { type, value } of (formatter(timezone) ?? UTC).formatToParts(new Date(nowIso)))
-    parts[type] = value;
-  const date = `${parts.year}-${parts.month}-${parts.day}`;
-  const time = `${parts.hour}:${parts.minute}`;
-  return {
-    current_date: date,
-    current_time: time,
-    current_datetime: `${date} ${time}`,
-    timezone,
-  };
-}
-
-/** Formatters are slow to make and few: one per zone that some bot uses. Beyond the bound they are made anew. */
-const MAX_FORMATTERS = 64;
-const formatters = new Map<string, Intl.DateTimeFormat>();
-const UTC = newFormatter('UTC');
-
-function formatter(timezone: string): Intl.DateTimeFormat | null {
-  const known = formatters.get(timezone);
-  if (known) return known;
-  try {
-    const made = newFormatter(timezone);
-    if (formatters.size < MAX_FORMATTERS) formatters.set(timezone, made);
-    return made;
-  } catch {
-    return null;
-  }
-}
-
-function newFormatter(timezone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-CA', {
-    timeZone: timezone,
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-  });
+): Record<(typeof SYSTEM_VARIABLES)[number], string> {
+  const { date, time } = localTime(timezone, Date.parse(nowIso));
+  return { current_date: date, current_time: time, current_datetime: `${date} ${time}`, timezone };
 }

@@ -48,7 +48,7 @@ export function isLocalPeer(request: IncomingMessage): boolean {
  * Who may open a call socket (`WS_AUTH`). A door on loopback without authentication trusts the machine; a forwarded
  * header there means that a proxy lets others in, so it is refused (decisions.md 21).
  */
-export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecret'>): {
+export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecrets'>): {
   check(request: IncomingMessage): 'allowed' | 'unauthorized' | 'proxied_without_auth';
 } {
   const networks = settings.wsAuth.kind === 'networks' ? blockList(settings.wsAuth) : null;
@@ -58,7 +58,7 @@ export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecre
         case 'off':
           return isForwarded(request) ? 'proxied_without_auth' : 'allowed';
         case 'secret':
-          return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecret)
+          return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets)
             ? 'allowed'
             : 'unauthorized';
         case 'networks': {

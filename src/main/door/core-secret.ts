@@ -1,14 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { matchesAnySecret } from '../../platform/constant-time.ts';
 
 /**
- * Whether a request carries the core secret. Both sides are hashed first, so neither content nor length shows in the
- * time it takes. An unset secret matches nothing.
+ * Whether a request carries a core secret that is live (two are while it is being changed). An unset secret matches
+ * nothing.
  */
-export function isCoreSecret(given: string | string[] | undefined, secret: string): boolean {
-  if (secret === '' || typeof given !== 'string') return false;
-  return timingSafeEqual(digest(given), digest(secret));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+export function isCoreSecret(
+  given: string | string[] | undefined,
+  secrets: string | readonly string[],
+): boolean {
+  return matchesAnySecret(given, typeof secrets === 'string' ? [secrets] : secrets);
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { DIALOUT_PATH } from '../../contracts/dialout.ts';
 import type { FleetHealth } from '../../contracts/fleet.ts';
 import { CORE_SECRET_HEADER, FLEET_HEALTH_PATH } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
@@ -9,6 +10,7 @@ import { hostPort, type Settings } from '../../platform/settings.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { createCallSockets } from './call-sockets.ts';
 import { isCoreSecret } from './core-secret.ts';
+import { createDialout, type DialOut } from './dialout.ts';
 import type { LeaseSource } from './hand-over.ts';
 import { REFUSALS, type Refusal, refusalParts } from './refusal.ts';
 
@@ -39,6 +41,8 @@ export interface FleetDoorOptions {
   pressure(): Refusal | null;
   /** `detailed` includes what only the host itself and holders of the core secret may see (decisions.md 26). */
   health(detailed: boolean): FleetHealth;
+  /** Absent where the media server with SIP is not set up on this host. */
+  dialOut?: DialOut;
   logger: Logger;
 }
 
@@ -49,6 +53,7 @@ export interface FleetDoorOptions {
 export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoor> {
   const { settings, logger } = options;
   const calls = createCallSockets(options);
+  const dialout = createDialout({ ...options, freeSlots: () => options.health(false).fleet_available });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -70,6 +75,10 @@ export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoo
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     const path = (request.url ?? '').split('?', 1)[0];
+    if (path === DIALOUT_PATH) {
+      void dialout(request, response);
+      return;
+    }
     if (path !== FLEET_HEALTH_PATH) {
       refuse(response, calls.refusal(request) ?? REFUSALS.notFound);
       return;
@@ -79,7 +88,7 @@ export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoo
       return;
     }
     const detailed =
-      isLocalPeer(request) || isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecret);
+      isLocalPeer(request) || isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets);
     const body = JSON.stringify(options.health(detailed));
     request.resume();
     response.writeHead(200, {

@@ -8,7 +8,14 @@ const REFUSAL_LINGER_MS = 2_000;
 /** What the door answers instead of a call. `error` is the word of interface.md, `code` the catalogue's. */
 export interface Refusal {
   status: number;
-  body: { error: string; code: ErrorCode; detail?: string; retry_after_seconds?: number };
+  body: {
+    error: string;
+    code: ErrorCode;
+    detail?: string;
+    retry_after_seconds?: number;
+    /** Where a body does not fit. */
+    errors?: readonly { loc: string[]; msg: string; type: string; pointer: string }[];
+  };
   retryAfterSeconds?: number;
 }
 
@@ -37,12 +44,28 @@ export const REFUSALS = {
     },
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
+  /** interface.md, Core-worker dialout: `error` names what is not set up. */
+  sipNotConfigured: {
+    status: 503,
+    body: { error: 'Media-server SIP is not configured on this host', code: 'sip_not_configured' },
+  },
   methodNotAllowed: { status: 405, body: { error: 'Method not allowed', code: 'method_not_allowed' } },
 } as const satisfies Record<string, Refusal>;
 
 /** A request for a call that is no WebSocket upgrade; `detail` names what is missing. */
 export function badUpgrade(detail: string): Refusal {
   return { status: 400, body: { error: 'Bad request', code: 'bad_request', detail } };
+}
+
+/** A body that cannot be read or does not fit; nothing of it was done. */
+export function badBody(
+  status: 400 | 413 | 415 | 422,
+  code: ErrorCode,
+  detail: string,
+  errors?: Refusal['body']['errors'],
+): Refusal {
+  const error = status === 422 ? 'Validation error' : 'Bad request';
+  return { status, body: { error, code, detail, ...(errors ? { errors } : {}) } };
 }
 
 /** The host could serve, but must not now (RT-71); `detail` says what is short. */

@@ -3,8 +3,8 @@ import { AppError } from '../app-error.ts';
 import type { HttpReply } from './http-types.ts';
 
 /**
- * The one error body (control-plane.md 2.9, RFC 9457). `details.errors` of a validation error travels as `errors`; what
- * is not an AppError is told to nobody, the request id leads to the log line.
+ * The one error body (control-plane.md 2.9, RFC 9457). `details.errors` of a validation error travels as `errors`, the
+ * fields of `details.members` stand beside them, `details.headers` become headers of the answer; what is not an AppError is told to nobody, the request id leads to the log line.
  */
 export function problemReply(error: unknown, requestId: string): HttpReply {
   const code = error instanceof AppError ? error.code : 'internal';
@@ -21,21 +21,30 @@ export function problemReply(error: unknown, requestId: string): HttpReply {
       ...(error instanceof AppError ? replyHeaders(error) : {}),
     },
     body: JSON.stringify({
-      type: `urn:trunkline:problem:${code}`,
+      type: code === 'rate_limited' ? QUOTA_EXCEEDED : `urn:trunkline:problem:${code}`,
       title,
       status,
       detail,
       code,
       request_id: requestId,
       ...(errors === undefined ? {} : { errors }),
+      ...(error instanceof AppError && isRecord(error.details.members) ? error.details.members : {}),
     }),
   };
 }
 
+/** The registered problem type of a used-up quota (draft-ietf-httpapi-ratelimit-headers). */
+const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+
 function replyHeaders(error: AppError): Record<string, string> {
-  const { allow, retryAfterSeconds } = error.details;
+  const { allow, retryAfterSeconds, headers } = error.details;
   return {
+    ...(isRecord(headers) ? (headers as Record<string, string>) : {}),
     ...(typeof allow === 'string' ? { allow } : {}),
     ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
   };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

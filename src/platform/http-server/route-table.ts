@@ -45,7 +45,8 @@ function choose(routes: readonly HttpRoute[], method: string): HttpRoute {
   const allow = routes
     .flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]))
     .join(', ');
-  throw new AppError('method_not_allowed', `this path takes ${allow}`, { details: { allow } });
+  const headers = Object.assign({}, ...routes.map((route) => route.headers));
+  throw new AppError('method_not_allowed', `this path takes ${allow}`, { details: { allow, headers } });
 }
 
 function fit(pattern: readonly string[], parts: readonly string[]): Record<string, string> | null {

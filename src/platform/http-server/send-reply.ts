@@ -7,6 +7,8 @@ export interface Exchange {
   readonly response: UwsResponse;
   method: string;
   requestId: string;
+  /** Sent with the answer whatever it becomes; a reply's own header of the same name wins. */
+  headers: Record<string, string>;
   /** The reply announces the end of the connection. */
   closeAfter: boolean;
   open: boolean;
@@ -52,6 +54,9 @@ export function replyHeaders(
   const headers: [string, string][] = [['x-request-id', exchange.requestId]];
   if (contentType !== null && reply.headers?.['content-type'] === undefined) {
     headers.push(['content-type', contentType]);
+  }
+  for (const entry of Object.entries(exchange.headers)) {
+    if (reply.headers?.[entry[0]] === undefined) headers.push(entry);
   }
   for (const entry of Object.entries(reply.headers ?? {})) headers.push(entry);
   for (const [name, value] of headers) {

@@ -1,0 +1,64 @@
+/**
+ * Names of the system settings that are values. The environment variable of the same name in upper case seeds one on
+ * the first start (appliance.md, Settings). Their types: `system-settings.ts`.
+ */
+export const SETTING_VALUE_NAMES = [
+  'livekit_url',
+  'livekit_public_url',
+  'sip_outbound_trunk_id',
+  'sip_default_from',
+  's3_endpoint',
+  's3_bucket',
+  's3_region',
+  'agent_desk_waiting_timeout_seconds',
+  'agent_desk_policy_poll_seconds',
+  'knowledge_enabled',
+  'display_timezone',
+  'retention_record_days',
+  'retention_transcript_days',
+  'retention_recording_days',
+  'outbound_allowed_networks',
+] as const;
+export type SettingValueName = (typeof SETTING_VALUE_NAMES)[number];
+
+/** Providers with an account: each has the secret `<provider>_api_key`. */
+export const KEYED_PROVIDERS = [
+  'anthropic',
+  'assemblyai',
+  'azure',
+  'cartesia',
+  'deepgram',
+  'elevenlabs',
+  'google',
+  'groq',
+  'openai',
+  'sarvam',
+  'soniox',
+] as const;
+export type KeyedProvider = (typeof KEYED_PROVIDERS)[number];
+
+/** System settings that are written and never shown again; seeded like the values. */
+export const SETTING_SECRET_NAMES = [
+  'livekit_api_key',
+  'livekit_api_secret',
+  's3_access_key_id',
+  's3_secret_access_key',
+  'anthropic_api_key',
+  'assemblyai_api_key',
+  'azure_api_key',
+  'cartesia_api_key',
+  'deepgram_api_key',
+  'elevenlabs_api_key',
+  'google_api_key',
+  'groq_api_key',
+  'openai_api_key',
+  'sarvam_api_key',
+  'soniox_api_key',
+] as const satisfies readonly (
+  | `${KeyedProvider}_api_key`
+  | 'livekit_api_key'
+  | 'livekit_api_secret'
+  | 's3_access_key_id'
+  | 's3_secret_access_key'
+)[];
+export type SettingSecretName = (typeof SETTING_SECRET_NAMES)[number];

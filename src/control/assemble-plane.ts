@@ -1,0 +1,187 @@
+import { join } from 'node:path';
+import { isoNow, monotonicMs } from '../platform/clock.ts';
+import { createGuardedHttp, type GuardedHttp } from '../platform/guarded-http.ts';
+import type { KeyValueStore } from '../platform/key-value-store.ts';
+import type { Logger } from '../platform/logger.ts';
+import { hostPort, type Settings } from '../platform/settings.ts';
+import { PRODUCT_VERSION } from '../platform/version.ts';
+import { createAccounts } from './accounts/create-accounts.ts';
+import { docsRoutes } from './api-docs/docs-routes.ts';
+import { createAuditLog } from './audit/audit-log.ts';
+import { auditRoutes } from './audit/audit-routes.ts';
+import { demoBot } from './bots/demo-bot.ts';
+import { startBots } from './bots/start-bots.ts';
+import { startCallRecords } from './calls/call-records.ts';
+import { createCallRecordStore } from './calls/call-store.ts';
+import { createCampaignStore } from './campaigns/campaign-store.ts';
+import { crmRoutes } from './crm/crm-routes.ts';
+import { createCrmSecrets } from './crm/crm-secrets.ts';
+import { createCrmPrefetch } from './crm/prefetch.ts';
+import { fleetUrls } from './fleet/fleet-urls.ts';
+import { createFleet } from './fleet/place-on-fleet.ts';
+import { healthRoutes } from './health/health-routes.ts';
+import type { Authenticator } from './http/authenticate.ts';
+import { type CoreSecretGuard, createCoreSecretGuard } from './http/core-secret-guard.ts';
+import type { AnyRoute } from './http/route.ts';
+import { outboundRoutes } from './outbound/outbound-routes.ts';
+import { createOutboundStore } from './outbound/outbound-store.ts';
+import { configRoute } from './runtime-config/serve-config.ts';
+import { systemVariables } from './runtime-config/variables.ts';
+import { settingsRoutes } from './settings/settings-routes.ts';
+import { startSettings } from './settings/start-settings.ts';
+import { migrateStore } from './store/migrations.ts';
+import { createOutbound } from './webhooks/outbound.ts';
+import { webhookRoutes } from './webhooks/webhook-routes.ts';
+
+export interface PlaneParts {
+  settings: Settings;
+  store: KeyValueStore;
+  logger: Logger;
+  recordingsFolder: string;
+  /** Known in full only once the plane listens. */
+  baseUrl: () => string;
+  /** Wall time as ISO 8601 UTC. */
+  clock?: () => string;
+  /** What reaches other people's servers; a test leads it to servers of its own. */
+  outboundHttp?: GuardedHttp;
+  /** The port of the fleet door in the same process, once it is open. */
+  ownFleetPort?: () => number | null;
+}
+
+/** All features of the control plane, put together; what they have in common with the outside are their routes. */
+export interface Plane {
+  routes: readonly AnyRoute[];
+  authenticator: Authenticator;
+  guard: CoreSecretGuard;
+  /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
+  consumeTicket(ticket: string, botId: string): boolean;
+  /** `listeningUrl` is where a process of this machine reaches the plane. */
+  open(listeningUrl: string): Promise<{ setupUrl: string | null }>;
+  stop(): Promise<void>;
+}
+
+/** Brings the store to the present version first: everything else reads it. */
+export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
+  const { settings, store, logger, recordingsFolder, baseUrl } = parts;
+  const nowIso = parts.clock ?? isoNow;
+  await migrateStore(store, logger);
+  const audit = createAuditLog(store, nowIso);
+  const { box, settings: system } = await startSettings({
+    dataDir: settings.dataDir,
+    store,
+    audit,
+    seeds: settings.seeds,
+    nowIso,
+    monotonicMs,
+  });
+  const http =
+    parts.outboundHttp ?? createGuardedHttp({ allowedNetworks: () => system.latest().allowedNetworks });
+  const guard = createCoreSecretGuard(settings.coreSecrets, settings.baseUrl);
+  const accounts = createAccounts({
+    store,
+    audit,
+    secretBox: box,
+    logger,
+    dataDir: settings.dataDir,
+    baseUrl,
+    nowIso,
+  });
+  const bots = startBots({
+    store,
+    audit,
+    nowIso,
+    nowMs: Date.now,
+    monotonicMs,
+    cacheTtlMs: settings.botCacheTtlSeconds * 1_000,
+    settingsCache: system.cache,
+    hasProviderKey: async (name) => (await system.current()).providerKey(name) !== null,
+    socketUrl: () => `ws://${hostPort(settings.fleetListen)}`,
+    onRemoved: async (id) => {
+      await outbound.endpoints.remove(`bot:${id}`);
+      await outbound.deliveries.removeEndpoint(`bot:${id}`);
+    },
+  });
+  if (await bots.store.isEmpty()) {
+    await bots.store.put(demoBot(nowIso()));
+    logger.info({ bot_id: 'demo' }, 'empty store, bot created');
+  }
+  const secrets = createCrmSecrets(store, box, nowIso);
+  const prefetch = createCrmPrefetch({ http, secretsOf: (id) => secrets.valuesOf(id), nowIso });
+  const outbound = createOutbound({
+    store,
+    http,
+    box,
+    logger,
+    pushOf: async (id) => (await bots.cached.get(id))?.post_call_push ?? null,
+    secretsOf: (id) => secrets.valuesOf(id),
+    call: (sessionId) => calls.get(sessionId),
+    noteIntegration: (sessionId, entry) => calls.appendIntegration(sessionId, entry, nowIso()),
+    system: systemVariables,
+  });
+  const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
+  const records = await startCallRecords({
+    store,
+    calls,
+    audit,
+    guard,
+    logger,
+    nowIso,
+    recordingsFolder,
+    exportsFolder: join(settings.dataDir, 'exports'),
+    strict: settings.strictResults,
+  });
+  const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));
+  const routes: AnyRoute[] = [
+    configRoute({
+      bots: bots.cached,
+      calls,
+      campaigns: createCampaignStore(store),
+      livePromptCaches: bots.livePromptCaches,
+      prefetch,
+      settings: () => system.current(),
+      secretsOf: (id) => secrets.valuesOf(id),
+      knowledgeBasesExist: async () => false,
+      logger,
+      nowIso,
+      baseUrl,
+    }),
+    ...records.routes,
+    ...bots.routes,
+    ...accounts.routes,
+    ...auditRoutes(audit),
+    ...webhookRoutes({ outbound, audit }),
+    ...crmRoutes({ outbound, prefetch, secrets, audit, bot: (id) => bots.cached.get(id) }),
+    ...settingsRoutes({ settings: system, box, store, audit, http }),
+    ...outboundRoutes({
+      bots: bots.cached,
+      settings: () => system.current(),
+      fleet,
+      outbound: createOutboundStore(store),
+      coreSecret: settings.coreSecret,
+      logger,
+      nowIso,
+      calls,
+    }),
+    ...healthRoutes(store),
+    ...docsRoutes({
+      routes: () => routes,
+      version: PRODUCT_VERSION,
+      baseUrl,
+      fleetUrl: `http://${hostPort(settings.fleetListen)}`,
+    }),
+  ];
+  return {
+    routes,
+    authenticator: accounts.authenticator,
+    guard,
+    consumeTicket: (ticket, botId) => bots.tickets.consume(ticket, botId),
+    open(listeningUrl) {
+      outbound.start();
+      return accounts.open(listeningUrl);
+    },
+    async stop() {
+      await outbound.stop();
+      await records.stop();
+    },
+  };
+}

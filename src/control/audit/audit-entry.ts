@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../http/authenticate.ts';
+
+/**
+ * One line of the audit log (control-plane.md 2.13). Each entry carries the hash of the one before it, so that nothing
+ * can be changed, taken out or moved without every later hash being wrong.
+ */
+export interface AuditEntry {
+  id: string;
+  /** Counts from 1 without a gap. */
+  seq: number;
+  at: string;
+  actor: AuditActor;
+  /** What was done, `user.create`. */
+  action: string;
+  /** To what, `user:usr_0123`. */
+  target: string;
+  /** State before and after, secrets as hashes; null where there was none. */
+  before: unknown;
+  after: unknown;
+  request_id: string | null;
+  prev_hash: string;
+  hash: string;
+}
+
+export interface AuditActor {
+  type: Actor['type'];
+  id: string | null;
+  name: string | null;
+  ip: string | null;
+}
+
+/** Who does something and in which request: what every audited write is told. */
+export interface AuditCause {
+  actor: Actor;
+  action: string;
+  requestId: string | null;
+  ip: string | null;
+}
+
+/** An {@link AuditCause} with what was done to what. */
+export interface AuditNote extends AuditCause {
+  target: string;
+  before?: unknown;
+  after?: unknown;
+}
+
+/** What the first entry carries as the hash of its predecessor. */
+export const FIRST_PREV_HASH = '0'.repeat(64);
+
+/**
+ * SHA-256 over the entry without `hash`, as JSON without spaces and with the keys of every object in code-unit order,
+ * so that a verifier in another language comes to the same bytes.
+ */
+export function hashOf(entry: Omit<AuditEntry, 'hash'>): string {
+  const { id, seq, at, actor, action, target, before, after, request_id, prev_hash } = entry;
+  const covered = { id, seq, at, actor, action, target, before, after, request_id, prev_hash };
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(covered)))
+    .digest('hex');
+}
+
+export function auditActor(actor: Actor, ip: string | null): AuditActor {
+  const named = actor.type === 'user' || actor.type === 'api_key';
+  return { type: actor.type, id: named ? actor.id : null, name: named ? actor.name : null, ip };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, inner]) => [key, sorted(inner)]),
+  );
+}

@@ -1,0 +1,76 @@
+import type { KeyValueStore } from '../../platform/key-value-store.ts';
+import type { TransactionalAuditLog } from '../audit/audit-log.ts';
+import { createCacheRegistry } from '../caches/cache-registry.ts';
+import { cacheRoutes } from '../caches/cache-routes.ts';
+import { type CachedBots, createCachedBots } from '../caches/cached-bots.ts';
+import { createLivePromptCacheStore, type LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
+import type { TtlCache } from '../caches/ttl-cache.ts';
+import type { AnyRoute } from '../http/route.ts';
+import { botAccessRoutes } from './access-routes.ts';
+import { botRoutes } from './bot-routes.ts';
+import { type BotStore, createBotStore } from './bot-store.ts';
+import { type CallTickets, createCallTickets } from './call-tickets.ts';
+import { botCopyRoutes } from './copy-routes.ts';
+import { ManageBots } from './manage-bots.ts';
+import { botVersionRoutes } from './version-routes.ts';
+
+export interface StartBotsParts {
+  store: KeyValueStore;
+  audit: TransactionalAuditLog;
+  nowIso: () => string;
+  /** Wall time, for tickets. */
+  nowMs: () => number;
+  /** Milliseconds that only go forward, for the cache. */
+  monotonicMs: () => number;
+  /** `BOT_CACHE_TTL` in milliseconds. */
+  cacheTtlMs: number;
+  /** The cache of the system settings, which is cleared by hand through the same route. */
+  settingsCache: Pick<TtlCache<object>, 'invalidate'>;
+  /** Whether the system settings hold a key under this name. */
+  hasProviderKey: (name: string) => Promise<boolean>;
+  /** Where others open call sockets, `wss://calls.example.com`. */
+  socketUrl: () => string;
+  /** What other features keep of a bot goes with it. */
+  onRemoved?: (botId: string) => Promise<void>;
+}
+
+/** Everything around bots: the store, what calls read, the tickets that the door takes, and the routes. */
+export interface Bots {
+  store: BotStore;
+  cached: CachedBots;
+  livePromptCaches: LivePromptCacheStore;
+  tickets: CallTickets;
+  routes: AnyRoute[];
+}
+
+export function startBots(parts: StartBotsParts): Bots {
+  const { audit, nowIso } = parts;
+  const store = createBotStore(parts.store, audit);
+  const cached = createCachedBots(store, { ttlMs: parts.cacheTtlMs, now: parts.monotonicMs });
+  const livePromptCaches = createLivePromptCacheStore(parts.store);
+  const tickets = createCallTickets(parts.nowMs);
+  const bots = new ManageBots({
+    store,
+    cached,
+    world: { hasProviderKey: parts.hasProviderKey },
+    nowIso,
+    async onRemoved(botId) {
+      await livePromptCaches.remove(botId);
+      await parts.onRemoved?.(botId);
+    },
+  });
+  const caches = createCacheRegistry({ bots: cached.cache, settings: parts.settingsCache });
+  return {
+    store,
+    cached,
+    livePromptCaches,
+    tickets,
+    routes: [
+      ...botRoutes({ store, bots }),
+      ...botVersionRoutes({ store, bots }),
+      ...botCopyRoutes({ bots, nowIso }),
+      ...botAccessRoutes({ store, bots, tickets, livePromptCaches, audit, socketUrl: parts.socketUrl }),
+      ...cacheRoutes({ caches, audit }),
+    ],
+  };
+}

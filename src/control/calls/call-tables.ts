@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
+import { type CallRecord, type CallRow, rowOf } from './call-record.ts';
+import { termsOf } from './call-terms.ts';
+import type { DeletionReceipt } from './erase-call.ts';
+
+/** The tables of the call records. Whatever a record can be found by is written in the same commit as the record. */
+export interface CallTables {
+  records: Table<CallRecord>;
+  /** `[created_at, session_id]` to the line that a list shows, so that listing reads no transcripts. */
+  byTime: Table<CallRow>;
+  /** `[term, created_at, session_id]`, see call-terms.ts. */
+  byTerm: Table<0>;
+  /** Hash of the stream to the last session that was opened under it and waits for results. */
+  byStream: Table<string>;
+  /** A foreign orchestrator's session to the one whose record took its results. */
+  aliases: Table<string>;
+  /** `[lost at, session_id]` of every active call. */
+  deadlines: Table<0>;
+  receipts: Table<DeletionReceipt>;
+}
+
+/** A call without results is given up so long after its maximum duration (control-plane.md 2.8). */
+export const LOST_GRACE_MS = 600_000;
+
+export function openCallTables(store: KeyValueStore): CallTables {
+  return {
+    records: store.table<CallRecord>('call-records'),
+    byTime: store.table<CallRow>('call-records-by-time'),
+    byTerm: store.table<0>('call-records-by-term'),
+    byStream: store.table<string>('call-records-by-stream'),
+    aliases: store.table<string>('call-session-aliases'),
+    deadlines: store.table<0>('call-deadlines'),
+    receipts: store.table<DeletionReceipt>('call-deletion-receipts'),
+  };
+}
+
+/** Writes the record and brings its line, its terms and its deadline up to date. `before` is null for a new one. */
+export function writeRecord(
+  writes: Transaction,
+  tables: CallTables,
+  before: CallRecord | null,
+  after: CallRecord,
+): void {
+  const row = rowOf(after);
+  writes.put(tables.records, after.session_id, after);
+  writes.put(tables.byTime, [after.created_at, after.session_id], row);
+  const terms = new Set(termsOf(row));
+  for (const term of before ? termsOf(rowOf(before)) : []) {
+    if (!terms.delete(term)) writes.remove(tables.byTerm, [term, after.created_at, after.session_id]);
+  }
+  for (const term of terms) writes.put(tables.byTerm, [term, after.created_at, after.session_id], 0);
+  if (before?.status === 'active' && after.status !== 'active') {
+    writes.remove(tables.deadlines, deadlineOf(before));
+  }
+  if (before === null && after.status === 'active') {
+    writes.put(tables.deadlines, deadlineOf(after), 0);
+    if (after.stream_id !== '') writes.put(tables.byStream, streamKey(after.stream_id), after.session_id);
+  }
+}
+
+/** Takes the record out of everything that it can be found by, except its session. */
+export function unlistRecord(writes: Transaction, tables: CallTables, record: CallRecord): void {
+  writes.remove(tables.byTime, [record.created_at, record.session_id]);
+  for (const term of termsOf(rowOf(record))) {
+    writes.remove(tables.byTerm, [term, record.created_at, record.session_id]);
+  }
+  forgetStream(writes, tables, record);
+}
+
+/** The stream of a call that has its results may be used for the next one. */
+export function forgetStream(writes: Transaction, tables: CallTables, record: CallRecord): void {
+  if (record.stream_id === '') return;
+  const key = streamKey(record.stream_id);
+  if (writes.get(tables.byStream, key) === record.session_id) writes.remove(tables.byStream, key);
+}
+
+/** Stream ids come from diallers in any length. */
+export function streamKey(streamId: string): string {
+  return createHash('sha256').update(streamId).digest('hex').slice(0, 32);
+}
+
+export function laterIso(iso: string, ms: number): string {
+  return new Date(Date.parse(iso) + ms).toISOString();
+}
+
+function deadlineOf(record: CallRecord): [string, string] {
+  const afterMs = record.max_call_duration_seconds * 1_000 + LOST_GRACE_MS;
+  return [laterIso(record.created_at, afterMs), record.session_id];
+}

@@ -1,0 +1,132 @@
+import { Type } from 'typebox';
+import { type AnyRoute, route } from '../http/route.ts';
+import { BOT_PUSH_PREFIX, withNewSecret } from '../webhooks/endpoint-store.ts';
+import { replay } from '../webhooks/resend.ts';
+import { newWebhookSecret } from '../webhooks/sign-webhook.ts';
+import { pushEndpoint } from '../webhooks/targets.ts';
+import {
+  cause,
+  changedMeanwhile,
+  DEFAULT_OVERLAP_HOURS,
+  DeliveriesQuery,
+} from '../webhooks/webhook-routes.ts';
+import {
+  DeliveriesView,
+  ReplayBody,
+  ReplayView,
+  RotateBody,
+  RotateView,
+} from '../webhooks/webhook-schemas.ts';
+import { deliveriesView, secretView } from '../webhooks/webhook-views.ts';
+import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** The post-call push of a bot as a receiver: its messages, its secret, its switch. Its URL stands in the bot. */
+export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
+  const { outbound, audit } = parts;
+  const { deliveries, endpoints, box, nowMs } = outbound;
+  return [
+    route({
+      method: 'GET',
+      path: `${CRM}/push/deliveries`,
+      operationId: 'listPushDeliveries',
+      summary: 'Messages and attempts of the post-call push',
+      tag: 'CRM',
+      auth: ADMIN,
+      params: BotId,
+      query: DeliveriesQuery,
+      responses: { 200: { description: 'Secrets are masked', schema: DeliveriesView } },
+      async handler({ params, query }) {
+        await requireBot(parts, params.bot_id);
+        const id = `${BOT_PUSH_PREFIX}${params.bot_id}`;
+        return { status: 200, json: await deliveriesView(deliveries, id, query.state) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${CRM}/push/replay`,
+      operationId: 'replayPush',
+      summary: 'Push calls again',
+      description: 'One by `delivery_id`, or those of a time range. The body is the one of then.',
+      tag: 'CRM',
+      auth: ADMIN,
+      params: BotId,
+      body: { schema: ReplayBody, example: { from: '2026-01-31T00:00:00Z', to: '2026-01-31T12:00:00Z' } },
+      responses: { 200: { description: 'How many wait to be sent now', schema: ReplayView } },
+      async handler(request) {
+        const { bot_id } = request.params;
+        await requireBot(parts, bot_id);
+        const outcome = await replay(deliveries, `${BOT_PUSH_PREFIX}${bot_id}`, request.body, nowMs());
+        outbound.wake();
+        await audit.record({
+          ...cause(request),
+          action: 'crm.replay_push',
+          target: `bot:${bot_id}`,
+          after: { ...request.body, ...outcome },
+        });
+        return { status: 200, json: outcome };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${CRM}/push/rotate-secret`,
+      operationId: 'rotatePushSecret',
+      summary: 'Begin to sign the push with a new secret',
+      description: 'The first rotation is how an admin comes to know a secret at all.',
+      tag: 'CRM',
+      auth: ADMIN,
+      params: BotId,
+      body: { schema: RotateBody, optional: true, example: { overlap_hours: 24 } },
+      responses: { 200: { description: 'The new secret', schema: RotateView } },
+      async handler(request) {
+        const { bot_id } = request.params;
+        await requireBot(parts, bot_id);
+        const before = await pushEndpoint(outbound, bot_id, nowMs());
+        const secret = newWebhookSecret();
+        const overlapMs = (request.body?.overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
+        const after = withNewSecret(before, box.seal(secret), nowMs(), overlapMs);
+        if (!(await endpoints.put(after, before.version))) throw changedMeanwhile();
+        await audit.record({
+          ...cause(request),
+          action: 'crm.rotate_push_secret',
+          target: `bot:${bot_id}`,
+        });
+        return { status: 200, json: { secret, secrets: after.secrets.map(secretView) } };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${CRM}/push/enable`,
+      operationId: 'enablePush',
+      summary: 'Take back a disabling by 410',
+      description: 'A changed `push_url` does the same by itself.',
+      tag: 'CRM',
+      auth: ADMIN,
+      params: BotId,
+      responses: {
+        200: {
+          description: 'The push is on, as far as the bot has one',
+          schema: Type.Object({ enabled: Type.Literal(true) }),
+        },
+      },
+      async handler(request) {
+        const { bot_id } = request.params;
+        await requireBot(parts, bot_id);
+        const before = await pushEndpoint(outbound, bot_id, nowMs());
+        if (!before.enabled) {
+          const after = {
+            ...before,
+            enabled: true,
+            disabled: null,
+            version: before.version + 1,
+            updated_at: new Date(nowMs()).toISOString(),
+          };
+          if (!(await endpoints.put(after, before.version))) throw changedMeanwhile();
+          await audit.record({ ...cause(request), action: 'crm.enable_push', target: `bot:${bot_id}` });
+        }
+        return { status: 200, json: { enabled: true } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,51 @@
+import { type TSchema, Type } from 'typebox';
+import { invalidQuery } from './mistakes.ts';
+
+/** Page size where the caller names none, and at most (control-plane.md 2.11). */
+export const DEFAULT_PAGE = 50;
+export const MAX_PAGE = 200;
+/** No list of ours gives out a longer one. */
+const MAX_CURSOR_CHARS = 1_000;
+
+/** The two query fields that every list takes; spread them into the query schema of the route. */
+export const PAGE_QUERY = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_PAGE,
+      description: `Items on a page; ${DEFAULT_PAGE} where nothing is said`,
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the page before, as it was given out' }),
+  ),
+};
+
+/** Schema of a page of `item`. */
+export function Page<T extends TSchema>(item: T) {
+  return Type.Object({
+    items: Type.Array(item),
+    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    has_more: Type.Boolean(),
+  });
+}
+
+/** A place in a list as an opaque string. `position` must be plain JSON. */
+export function encodeCursor(position: unknown): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/** The place again, unchecked: the list decides whether it is one of its own. Throws `validation_error`. */
+export function decodeCursor(cursor: string): unknown {
+  try {
+    if (cursor.length > MAX_CURSOR_CHARS) throw badCursor();
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    throw badCursor();
+  }
+}
+
+/** What a list throws for a cursor that decodes to no place of its own. */
+export function badCursor() {
+  return invalidQuery('cursor', 'cursor is not one that this list has given out');
+}

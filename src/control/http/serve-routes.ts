@@ -1,0 +1,176 @@
+import { type TObject, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { AppError } from '../../platform/app-error.ts';
+import {
+  type HttpReply,
+  type HttpRequest,
+  type HttpRoute,
+  readMultipart,
+} from '../../platform/http-server.ts';
+import { type Actor, authenticate, type Doorkeeper } from './authenticate.ts';
+import { corsHeaders, preflightRoutes } from './cors.ts';
+import { readJson, requireJsonType } from './json-body.ts';
+import { invalidBody, misfit } from './mistakes.ts';
+import { IDEMPOTENCY_HEADER, type Once } from './once.ts';
+import { queryValues } from './query-values.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import type { AnyRoute } from './route.ts';
+
+export interface ServeRoutesParts extends Doorkeeper {
+  limiter: RateLimiter;
+  once: Once;
+  /** Told about every reply before it leaves; the tests hold replies to their declarations with it. */
+  onReply?: (route: AnyRoute, reply: HttpReply) => void;
+}
+
+/** Largest JSON body where the route says nothing else (control-plane.md 2.11). */
+export const DEFAULT_MAX_BODY_BYTES = 1_048_576;
+/** What a route without a body still reads, so that `{}` from a client library is no error. */
+const NO_BODY_MAX_BYTES = 1_024;
+
+/**
+ * The declared routes as routes of the HTTP server. The order for each request: who it is, how often, whether it fits,
+ * whether it was answered before; the handler sees only what passed all of that.
+ */
+export function serveRoutes(routes: readonly AnyRoute[], parts: ServeRoutesParts): HttpRoute[] {
+  return [...routes.map((route) => serveRoute(route, parts)), ...preflightRoutes(routes)];
+}
+
+function serveRoute(route: AnyRoute, parts: ServeRoutesParts): HttpRoute {
+  const readParams = reader(route.params);
+  const readQuery = reader(route.query);
+  const readBody = bodyReader(route);
+  return {
+    method: route.method,
+    path: route.path,
+    maxBodyBytes: maxBodyBytes(route),
+    headers: { 'x-content-type-options': 'nosniff', ...(route.cors ? corsHeaders() : {}) },
+    async handler(request) {
+      const actor = await authenticate(route.auth, request, parts);
+      countRequest(route, request, actor, parts.limiter);
+      const { headers, remoteAddress, requestId } = request;
+      const typed = {
+        params: readParams(request.params, 'path'),
+        query: readQuery(queryValues(route.query ?? NO_QUERY, request.query), 'query'),
+        body: readBody(request),
+        actor,
+        headers,
+        remoteAddress,
+        requestId,
+        get signal() {
+          return request.signal;
+        },
+      };
+      const run = () => route.handler(typed as Parameters<AnyRoute['handler']>[0]);
+      const key = route.idempotent ? headers[IDEMPOTENCY_HEADER] : undefined;
+      const reply =
+        key === undefined
+          ? await run()
+          : await parts.once.run({ ...onceRequest(route, request, actor), key }, run);
+      request.answerHeaders['cache-control'] ??= 'no-store';
+      parts.onReply?.(route, reply);
+      return reply;
+    },
+  };
+}
+
+const NO_QUERY = Type.Object({});
+
+/** Checks a value against a schema that is compiled at its first use. Without a schema nothing may stand there. */
+function reader(schema: TObject | undefined): (value: unknown, place: 'path' | 'query') => unknown {
+  const check = checker(strict(schema ?? NO_QUERY));
+  return (value, place) => {
+    if (check().Check(value)) return value;
+    if (place === 'path') throw new AppError('not_found', 'there is nothing with this id');
+    throw misfit(place, check().Errors(value));
+  };
+}
+
+/** An object schema that says nothing about further fields refuses them here. */
+function strict(schema: TObject): TObject {
+  return 'additionalProperties' in schema
+    ? schema
+    : Type.Object(schema.properties, { additionalProperties: false });
+}
+
+function bodyReader(route: AnyRoute): (request: HttpRequest) => unknown {
+  const { body } = route;
+  if (!body) {
+    return (request) => {
+      if (request.body.length === 0) return undefined;
+      requireJsonType(request.headers['content-type']);
+      const value = readJson(request.body);
+      if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) return undefined;
+      throw invalidBody('', 'this route takes no body');
+    };
+  }
+  const { contentType, optional } = body;
+  if (contentType === 'multipart/form-data') {
+    return (request) => readMultipart(request.headers['content-type'], request.body);
+  }
+  if (contentType !== undefined && contentType !== 'application/json') {
+    return (request) => {
+      if (optional && request.body.length === 0) return undefined;
+      const sent = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+      if (sent === contentType) return request.body;
+      throw new AppError('unsupported_media_type', `this route takes ${contentType}`);
+    };
+  }
+  const check = checker(body.schema);
+  return (request) => {
+    if (optional && request.body.length === 0) return undefined;
+    requireJsonType(request.headers['content-type']);
+    const value = readJson(request.body);
+    if (check().Check(value)) return value;
+    throw misfit('body', check().Errors(value));
+  };
+}
+
+/** Compiling takes longer than most requests, so it waits for the first one that needs it. */
+function checker(schema: TSchema) {
+  let compiled: ReturnType<typeof Compile> | undefined;
+  return () => {
+    compiled ??= Compile(schema);
+    return compiled;
+  };
+}
+
+function maxBodyBytes(route: AnyRoute): number {
+  if (route.body) return route.body.maxBytes ?? DEFAULT_MAX_BODY_BYTES;
+  return route.method === 'GET' || route.method === 'OPTIONS' ? 0 : NO_BODY_MAX_BYTES;
+}
+
+/** The core is not counted: it is this product itself, and its calls must not fail on a quota. */
+function countRequest(route: AnyRoute, request: HttpRequest, actor: Actor, limiter: RateLimiter): void {
+  if (actor.type === 'api_key' && typeof actor.requestsPerMinute === 'number') {
+    const headers = limiter.take(nameOf(actor, request), 'key', actor.requestsPerMinute, true);
+    Object.assign(request.answerHeaders, headers);
+    return;
+  }
+  if (route.rateLimit === false || actor.type === 'core') return;
+  const own = route.rateLimit !== undefined;
+  const policy = own ? route.operationId : 'default';
+  Object.assign(request.answerHeaders, limiter.take(nameOf(actor, request), policy, route.rateLimit));
+}
+
+function onceRequest(route: AnyRoute, request: HttpRequest, actor: Actor) {
+  return {
+    who: nameOf(actor, request),
+    operationId: route.operationId,
+    path: request.path,
+    query: request.query.toString(),
+    body: request.body,
+  };
+}
+
+function nameOf(actor: Actor, request: HttpRequest): string {
+  switch (actor.type) {
+    case 'user':
+    case 'api_key':
+      return `${actor.type}:${actor.id}`;
+    case 'core':
+      return 'core';
+    case 'public':
+      return `address:${request.remoteAddress}`;
+  }
+}

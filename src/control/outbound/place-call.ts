@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto';
+import type { DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts';
+import { RECORDS_PATH } from '../../contracts/http-names.ts';
+import { MAX_CONNECTED_BYTES } from '../../contracts/limits.ts';
+import { AppError, describeError } from '../../platform/app-error.ts';
+import { type Logger, maskNumber } from '../../platform/logger.ts';
+import type { CachedBots } from '../caches/cached-bots.ts';
+import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
+import { invalid, type Mistake, mistake } from '../http/mistakes.ts';
+import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
+import type { SystemSettings } from '../settings/system-settings.ts';
+import { askDoor } from './ask-door.ts';
+import type { OutboundAccepted, OutboundRequest } from './outbound-schema.ts';
+import type { OutboundCall, OutboundStore } from './outbound-store.ts';
+
+export interface PlaceCallParts {
+  bots: Pick<CachedBots, 'get'>;
+  settings: () => Promise<SystemSettings>;
+  fleet: Fleet;
+  outbound: OutboundStore;
+  /** Sent to the fleet servers; empty where there is none. */
+  coreSecret: string;
+  logger: Logger;
+  nowIso: () => string;
+}
+
+/**
+ * Starts an outbound call (interface.md, Outbound call, public API). What the request lacks is found before any server
+ * is asked: reserved names, bot, hours, trunk. Throws `validation_error`, `not_found`, `outside_active_hours`,
+ * `no_trunk` and `no_fleet`. Nothing is queued: a fleet without room is an answer at once.
+ */
+export async function placeCall(
+  parts: PlaceCallParts,
+  request: OutboundRequest,
+  apiKeyId: string,
+): Promise<OutboundAccepted> {
+  const sessionId = randomUUID();
+  const connectedEvent = connectedEventOf(request.variables ?? {}, sessionId);
+  await checkBot(parts, request.bot_id);
+  const fromNumber = callerId(await parts.settings(), request);
+  const body: DialoutRequest = {
+    bot_id: request.bot_id,
+    to_number: request.to_number,
+    from_number: fromNumber,
+    connected_event: connectedEvent,
+  };
+  const placement = await parts.fleet.place((url) => askDoor(url, body, parts.coreSecret));
+  if (placement.kind !== 'taken') throw notPlaced(parts, placement, sessionId);
+  const { call_id: callId, room_name: roomName } = placement.value;
+  const createdAt = parts.nowIso();
+  await remember(parts, {
+    call_id: callId,
+    session_id: sessionId,
+    room_name: roomName,
+    bot_id: request.bot_id,
+    fleet_url: placement.url,
+    created_at: createdAt,
+    created_by: apiKeyId,
+  });
+  parts.logger.info(
+    {
+      call_id: callId,
+      session_id: sessionId,
+      bot_id: request.bot_id,
+      to: maskNumber(request.to_number),
+      fleet_url: placement.url,
+      api_key: apiKeyId,
+    },
+    'outbound call accepted',
+  );
+  return {
+    status: 'accepted',
+    call_id: callId,
+    session_id: sessionId,
+    room_name: roomName,
+    bot_id: request.bot_id,
+    to_number: request.to_number,
+    from_number: fromNumber,
+    created_at: createdAt,
+    links: { record: recordPath(sessionId) },
+  };
+}
+
+/** The customer's telephone rings: a disk that refuses now must not make the caller believe otherwise. */
+async function remember(parts: PlaceCallParts, call: OutboundCall): Promise<void> {
+  try {
+    await parts.outbound.add(call);
+  } catch (error) {
+    parts.logger.error(
+      { call_id: call.call_id, session_id: call.session_id, err: describeError(error) },
+      'an accepted outbound call could not be noted; only its record will tell of it',
+    );
+  }
+}
+
+export function recordPath(sessionId: string): string {
+  return `${RECORDS_PATH}/${sessionId}`;
+}
+
+/** What the session flag adds to the variables of the caller, with room to spare. */
+const FLAG_BYTES = 256;
+/** The rest of the `connected` message belongs to the worker, and all of it travels in one query. */
+export const MAX_VARIABLES_BYTES = MAX_CONNECTED_BYTES - FLAG_BYTES;
+
+/**
+ * interface.md maps `variables` to `connected_event`. A key holder must not steer the platform, so what the config route
+ * reads as a flag is refused (control-plane.md 2.10); the one flag is ours, so that record and answer agree.
+ */
+function connectedEventOf(variables: Record<string, unknown>, sessionId: string): Record<string, unknown> {
+  const found: Mistake[] = [];
+  for (const name of Object.keys(variables)) {
+    if (!name.startsWith('_') && name !== 'sip_candidate_headers') continue;
+    const pointer = `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    found.push(mistake('body', pointer, 'this name is reserved; choose another', 'reserved_name'));
+  }
+  if (found.length > 0) {
+    throw invalid('names of variables that begin with "_", and sip_candidate_headers, are reserved', [
+      ...found.slice(0, MAX_MISTAKES),
+    ]);
+  }
+  if (Buffer.byteLength(JSON.stringify(variables)) > MAX_VARIABLES_BYTES) {
+    const sentence = `variables may have ${MAX_VARIABLES_BYTES} bytes as JSON`;
+    throw invalid(sentence, [mistake('body', '/variables', sentence, 'too_large')]);
+  }
+  return { ...variables, _campaign_session_id: sessionId };
+}
+
+const MAX_MISTAKES = 20;
+
+async function checkBot(parts: PlaceCallParts, botId: string): Promise<void> {
+  const bot = await parts.bots.get(botId);
+  if (!bot) throw new AppError('not_found', 'there is no bot with this id');
+  const nowMs = Date.parse(parts.nowIso());
+  const gate = checkActiveHours(bot.active_hours, bot.timezone, nowMs);
+  if (gate.open) return;
+  throw new AppError('outside_active_hours', `outside_active_hours: ${gate.reason}`, {
+    details: gate.opensAt === null ? {} : { retryAfterSeconds: secondsUntil(gate.opensAt, nowMs) },
+  });
+}
+
+function callerId({ values }: SystemSettings, request: OutboundRequest): string {
+  if (values.sip_outbound_trunk_id === null) {
+    throw new AppError('no_trunk', 'no outbound SIP trunk is set up; set sip_outbound_trunk_id');
+  }
+  const number = request.from_number ?? values.sip_default_from;
+  if (number === null) {
+    throw new AppError(
+      'no_trunk',
+      'the outbound trunk has no number; set sip_default_from or send from_number',
+    );
+  }
+  return number;
+}
+
+/** A slot may be free at any moment; the fleet itself comes back more slowly. */
+const RETRY_FULL_SECONDS = 5;
+const RETRY_DOWN_SECONDS = 30;
+
+function notPlaced(
+  parts: PlaceCallParts,
+  placement: Exclude<Placement<DialoutAccepted>, { kind: 'taken' }>,
+  sessionId: string,
+): AppError {
+  const noFleet = (sentence: string, retryAfterSeconds?: number) =>
+    new AppError('no_fleet', sentence, {
+      details: retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+    });
+  if (placement.kind === 'unknown') {
+    parts.logger.error(
+      { session_id: sessionId, fleet_url: placement.url },
+      'a fleet server was asked to dial and its answer did not come; the call may be running',
+    );
+    // No Retry-After: who tries again may ring the customer twice.
+    return noFleet(
+      `the fleet server did not answer, and the call may be running all the same; look for the record of session ${sessionId} before trying again`,
+    );
+  }
+  const { why, reasons } = placement;
+  parts.logger.warn({ why, reasons }, 'an outbound call found no fleet server');
+  if (why === 'full') return noFleet('every fleet server is full; try again later', RETRY_FULL_SECONDS);
+  if (why === 'busy') return noFleet('too many calls look for a fleet server at once', 1);
+  if (why === 'no_host') return noFleet('no fleet server answers; look at FLEET_URLS', RETRY_DOWN_SECONDS);
+  if (reasons.includes('no_sip')) {
+    return new AppError('no_trunk', 'media-server SIP is not configured on the fleet servers');
+  }
+  if (reasons.includes('secret')) {
+    return noFleet('the fleet servers refuse the core secret; CORE_SECRET must be the same on every host');
+  }
+  return noFleet('no fleet server took the call; try again later', RETRY_DOWN_SECONDS);
+}

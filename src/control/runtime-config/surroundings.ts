@@ -1,0 +1,62 @@
+import type { Bot } from '../../contracts/bot.ts';
+import type { LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
+import type { CampaignStore } from '../campaigns/campaign-store.ts';
+import type { ConfigSurroundings } from './build-config.ts';
+import { contentVersion } from './prompt-parts.ts';
+import { staticPart } from './render-template.ts';
+import { namesSecrets } from './served-tools.ts';
+
+/** The system settings as far as a call config needs them, at one moment. */
+export interface ConfigSettings {
+  providerKey(provider: string): string | null;
+  /** Served as `minio`; null where no object storage is set up. */
+  objectStorage(): object | null;
+  knowledgeEnabled(): boolean;
+}
+
+export interface SurroundingParts {
+  /** Cached under `system:settings`. */
+  settings: () => Promise<ConfigSettings>;
+  /** Values of `{{secret.NAME}}` of a bot. */
+  secretsOf: (botId: string) => Promise<Readonly<Record<string, string>>>;
+  /** Whether every one of these knowledge bases exists. */
+  knowledgeBasesExist: (ids: readonly string[]) => Promise<boolean>;
+  livePromptCaches: LivePromptCacheStore;
+  campaigns: CampaignStore;
+}
+
+/** Everything beyond bot and call that a config is built from. */
+export async function readSurroundings(
+  parts: SurroundingParts,
+  call: { bot: Bot; campaignId: string | null; nowIso: string },
+): Promise<ConfigSurroundings> {
+  const { bot } = call;
+  const settings = await parts.settings();
+  const storage = settings.objectStorage();
+  const campaign = call.campaignId === null ? null : await parts.campaigns.get(call.campaignId);
+  const cache = bot.live_prompt_cache?.enabled
+    ? await parts.livePromptCaches.usable(
+        bot.bot_id,
+        contentVersion(staticPart(bot.system_prompt)),
+        call.nowIso,
+      )
+    : null;
+  return {
+    providerKey: (provider) => settings.providerKey(provider),
+    secrets: namesSecrets(bot) ? await parts.secretsOf(bot.bot_id) : {},
+    objectStorage: storage && { ...storage },
+    knowledgeUsable: await knowledgeUsable(parts, settings, bot),
+    callbackDetection: campaign?.callback_detection_enabled ?? false,
+    livePromptCache: cache && { cache_name: cache.cache_name, expires_at: cache.expires_at },
+  };
+}
+
+/** interface.md, `knowledge`: both sides enable it and the ids validate; no ids are nothing to search in. */
+async function knowledgeUsable(
+  parts: SurroundingParts,
+  settings: ConfigSettings,
+  bot: Bot,
+): Promise<boolean> {
+  const ids = bot.knowledge?.enabled ? (bot.knowledge.knowledge_base_ids ?? []) : [];
+  return ids.length > 0 && settings.knowledgeEnabled() && (await parts.knowledgeBasesExist(ids));
+}

@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { network } from '../../../src/platform/guarded-http/network.ts';
+import { createGuardedHttp, type GuardedHttp } from '../../../src/platform/guarded-http.ts';
+
+/** A receiver on loopback that notes what it was asked. */
+export interface Receiver {
+  port: number;
+  /** What arrived, in order. */
+  seen: {
+    method: string;
+    path: string;
+    headers: Record<string, string | string[] | undefined>;
+    body: string;
+  }[];
+  /** How it answers; may be changed at any time. */
+  answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
+  close: () => Promise<void>;
+}
+
+export async function startReceiver(answer: Receiver['answer'] = ok): Promise<Receiver> {
+  const receiver: Receiver = { port: 0, seen: [], answer, close: async () => undefined };
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (part) => {
+      body += part;
+    });
+    request.on('end', () => {
+      receiver.seen.push({
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body,
+      });
+      receiver.answer(request, response, body);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  receiver.port = (server.address() as AddressInfo).port;
+  receiver.close = () =>
+    new Promise((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return receiver;
+}
+
+export function ok(_request: IncomingMessage, response: ServerResponse): void {
+  response.end('{"ok":true}');
+}
+
+/** Answers every request with this status. */
+export function status(code: number, headers: Record<string, string> = {}, body = ''): Receiver['answer'] {
+  return (_request, response) => {
+    response.writeHead(code, headers);
+    response.end(body);
+  };
+}
+
+/** The address that stands for the test servers, and the network that an admin would list for it. */
+export const CRM_ADDRESS = '10.20.30.40';
+const LISTED = [network('10.20.0.0/16')];
+
+/**
+ * The product's own client, whose names `*.example.test` have an address of a listed private network. Loopback is never
+ * called, so the last step, from that address to the server of the test, is the test's own.
+ */
+export function localHttp(): GuardedHttp {
+  return createGuardedHttp({
+    allowedNetworks: () => LISTED,
+    resolve: async (name) => (name.endsWith('.example.test') ? [CRM_ADDRESS] : []),
+    route: (_address, port) => ({ address: '127.0.0.1', port }),
+  });
+}

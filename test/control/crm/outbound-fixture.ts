@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PostCallPush } from '../../../src/contracts/crm.ts';
+import type { ActiveCall } from '../../../src/control/calls/call-record.ts';
+import { type CallRecordStore, createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { systemVariables } from '../../../src/control/runtime-config/variables.ts';
+import type { SecretBox } from '../../../src/control/settings/secret-box.ts';
+import type { DeliveryClock } from '../../../src/control/webhooks/delivery-worker.ts';
+import { type Endpoint, newEndpoint } from '../../../src/control/webhooks/endpoint-store.ts';
+import { createOutbound, type Outbound } from '../../../src/control/webhooks/outbound.ts';
+import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { testResults } from '../running-control.ts';
+import { localHttp } from './local-http.ts';
+
+/** Turns texts round, which is enough to tell sealed from plain. */
+export const testBox: SecretBox = {
+  seal: (plain) => `sealed:${Buffer.from(plain).toString('base64url')}`,
+  open: (sealed) => Buffer.from(sealed.slice('sealed:'.length), 'base64url').toString(),
+};
+
+/** A clock that stands still until it is moved; what is due meanwhile runs in order. */
+export class HandClock implements DeliveryClock {
+  now = Date.parse('2026-03-01T08:00:00.000Z');
+  readonly #timers = new Set<{ at: number; action: () => void }>();
+
+  nowMs(): number {
+    return this.now;
+  }
+
+  /** The middle: no jitter. */
+  random(): number {
+    return 0.5;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const timer = { at: this.now + ms, action };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  move(ms: number): void {
+    this.now += ms;
+    for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
+      if (timer.at > this.now) continue;
+      this.#timers.delete(timer);
+      timer.action();
+    }
+  }
+}
+
+export interface OutboundFixture {
+  store: KeyValueStore;
+  calls: CallRecordStore;
+  outbound: Outbound;
+  clock: HandClock;
+  /** Pushes by bot; tests change it at will. */
+  pushes: Map<string, PostCallPush>;
+  secrets: Record<string, string>;
+  webhook: (url: string, change?: Partial<Endpoint>) => Promise<Endpoint>;
+  startCall: (sessionId: string, change?: Partial<ActiveCall>) => Promise<void>;
+  /** Turned away at the gate. */
+  refuseCall: (sessionId: string) => Promise<void>;
+  endCall: (sessionId: string, change?: Parameters<typeof testResults>[1]) => Promise<void>;
+  close: () => Promise<void>;
+}
+
+export const SIGNING_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
+
+export function outboundFixture(): OutboundFixture {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-outbound-'));
+  const store = openKeyValueStore(join(folder, 'store'));
+  const clock = new HandClock();
+  const pushes = new Map<string, PostCallPush>();
+  const secrets: Record<string, string> = {};
+  const nowIso = () => new Date(clock.now).toISOString();
+  const outbound = createOutbound({
+    store,
+    http: localHttp(),
+    box: testBox,
+    pushOf: async (botId) => pushes.get(botId) ?? null,
+    secretsOf: async () => secrets,
+    call: (sessionId) => calls.get(sessionId),
+    noteIntegration: (sessionId, entry) => calls.appendIntegration(sessionId, entry, nowIso()),
+    system: systemVariables,
+    logger: createLogger({ level: 'silent', role: 'test' }),
+    clock,
+    timeoutMs: 2_000,
+  });
+  const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
+  return {
+    store,
+    calls,
+    outbound,
+    clock,
+    pushes,
+    secrets,
+    async webhook(url, change = {}) {
+      const id = `whk_${String(outbound.endpoints.all().length).padStart(24, '0')}`;
+      const fresh = newEndpoint({ id, url, types: ['call.ended'] }, testBox.seal(SIGNING_SECRET), clock.now);
+      const endpoint = { ...fresh, ...change };
+      await outbound.endpoints.put(endpoint, 0);
+      return endpoint;
+    },
+    async startCall(sessionId, change = {}) {
+      await calls.insertActive({ ...activeCall(sessionId, nowIso()), ...change });
+    },
+    async refuseCall(sessionId) {
+      await calls.insertRefused(activeCall(sessionId, nowIso()), 'outside_hours');
+    },
+    async endCall(sessionId, change = {}) {
+      await calls.complete(testResults(sessionId, change), nowIso());
+    },
+    async close() {
+      await outbound.stop();
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function activeCall(sessionId: string, nowIso: string): ActiveCall {
+  return {
+    session_id: sessionId,
+    bot_id: 'clinic',
+    bot_name: 'Clinic',
+    call_type: 'bot',
+    stream_id: 'stream-1',
+    caller_id: '+911234567890',
+    from_number: null,
+    call_direction: 'inbound',
+    timezone: 'Asia/Kolkata',
+    created_at: nowIso,
+    connected_event: { city: 'Pune' },
+    sip_context: {},
+    crm_data: { CUSTOMERNAME: 'Asha', loans: [{ due: 1200 }] },
+    integration_log: [],
+    campaign: null,
+    skip_post_push: false,
+  };
+}
+
+/** Resolves when the condition holds; rejects after ten seconds, which only a broken product needs. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = Date.now() + 10_000;
+  while (!(await condition())) {
+    if (Date.now() > endMs) throw new Error('what was waited for did not happen');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Nothing more is going to happen by itself: three turns with time for a request to loopback in each. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve, 30));
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DialoutRequest } from '../../../src/contracts/dialout.ts';
+import { openFleetDoor } from '../../../src/main/door/fleet-door.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { readSettings } from '../../../src/platform/settings.ts';
+
+/** A real fleet door. Behind it stands, in place of the media server, a list of the calls that it would have dialled. */
+export interface TestDoor {
+  url: string;
+  free: number;
+  dialled: DialoutRequest[];
+  /** Dialouts that found no slot although the door had looked. */
+  late: number;
+  draining: boolean;
+  /** How long a host takes to make the room. */
+  dialMs: number;
+  close(): Promise<void>;
+}
+
+export async function openDoor(
+  secret: string,
+  free: number,
+  options: { withoutSip?: boolean } = {},
+): Promise<TestDoor> {
+  const door: TestDoor = {
+    url: '',
+    free,
+    dialled: [],
+    late: 0,
+    draining: false,
+    dialMs: 0,
+    close: async () => undefined,
+  };
+  const running = await openFleetDoor({
+    settings: readSettings(
+      { FLEET_LISTEN: '127.0.0.1:0', CORE_SECRET: secret, WS_AUTH: 'secret' },
+      '/folder',
+      '/install',
+    ),
+    pool: { lease: () => null, release: () => undefined },
+    isDraining: () => door.draining,
+    pressure: () => null,
+    health: () => ({
+      status: door.draining ? 'draining' : 'ok',
+      fleet_available: door.draining ? 0 : door.free,
+      fleet_total: 16,
+      fleet_busy: 16 - door.free,
+      fleet_draining: 0,
+      accepting: !door.draining,
+      version: 'test',
+      started_at: '',
+      server_time: '',
+      reasons: [],
+    }),
+    ...(options.withoutSip
+      ? {}
+      : {
+          async dialOut(request) {
+            if (door.free === 0) {
+              door.late++;
+              return 'full';
+            }
+            door.free--;
+            door.dialled.push(request);
+            await new Promise((resolve) => setTimeout(resolve, door.dialMs));
+            const callId = randomUUID();
+            return { status: 'accepted', call_id: callId, room_name: `room-${callId}` };
+          },
+        }),
+    logger: createLogger({ level: 'silent', role: 'test' }),
+  });
+  door.url = `http://127.0.0.1:${running.port}`;
+  door.close = () => running.close();
+  return door;
+}
+
+/** A host with a fault that a real door does not show. */
+export async function openFaultyHost(faults: {
+  /** Body of its health answer, or `silent`. */
+  health: string | 'silent';
+  dialout?: { status: number; body: string } | 'silent' | 'cut';
+}): Promise<{ url: string; dialouts: number; close(): Promise<void> }> {
+  const host: { url: string; dialouts: number; close(): Promise<void> } = {
+    url: '',
+    dialouts: 0,
+    close: async () => undefined,
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.method === 'GET') {
+      if (faults.health !== 'silent') response.end(faults.health);
+      return;
+    }
+    host.dialouts++;
+    request.on('end', () => {
+      if (faults.dialout === 'cut') request.socket.destroy();
+      else if (typeof faults.dialout === 'object') {
+        response.writeHead(faults.dialout.status, { 'content-type': 'application/json' });
+        response.end(faults.dialout.body);
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  host.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  host.close = async () => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  return host;
+}

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { startLostCallsSweep, sweepLostCalls } from '../../../src/control/calls/lost-calls.ts';
+import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { createLogger } from '../../../src/platform/logger.ts';
+import { activeCall, at } from '../call-store-conformance.ts';
+import { testResults } from '../running-control.ts';
+
+const logger = createLogger({ level: 'silent', role: 'test' });
+
+t.test('one sweep gives up every call that is due, however many, and none that goes on', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'trunkline-lost-'));
+  const store = openKeyValueStore(join(folder, 'store'));
+  t.teardown(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const calls = createCallRecordStore(store);
+  const call = (id: string, minute: number) => ({
+    ...activeCall(id, at(minute)),
+    max_call_duration_seconds: 60,
+  });
+  await Promise.all(Array.from({ length: 250 }, (_, i) => calls.insertActive(call(`old-${i}`, 0))));
+  await calls.insertActive(call('young', 60));
+  const parts = { calls, logger, nowIso: () => at(62), isLive: (id: string) => id === 'old-7' };
+  t.equal(await sweepLostCalls(parts), 249);
+  t.match(await calls.get('old-7'), { status: 'active' }, 'its slot still talks');
+  t.match(await calls.get('young'), { status: 'active' });
+  t.equal(await sweepLostCalls(parts), 0);
+
+  const sweep = startLostCallsSweep({ calls, logger, nowIso: () => at(75) });
+  await sweep.stop();
+  t.match(await calls.get('old-7'), { status: 'lost' }, 'a start looks at once');
+  t.match(await calls.get('young'), { status: 'lost' });
+  await calls.complete(testResults('young'), at(80));
+  t.match(await calls.get('young'), { status: 'completed', late_result: true });
+});
