@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -23,8 +24,16 @@ export function quietLogger(): Logger {
   return createLogger({ level: process.env.TEST_LOG ?? 'silent', role: 'test' });
 }
 
+const tempFolders: string[] = [];
+process.on('exit', () => {
+  for (const folder of tempFolders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that goes with this process. */
 export async function tempFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'trunkline-main-'));
+  const folder = await mkdtemp(join(tmpdir(), 'trunkline-main-'));
+  tempFolders.push(folder);
+  return folder;
 }
 
 /** Settings of a worker on ephemeral ports; `env` goes on top. */
