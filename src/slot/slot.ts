@@ -10,6 +10,7 @@ import { loadModelPath } from '../platform/model-files.ts';
 import { ownIdentity } from '../platform/process-identity.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
 import { type CallTools, type RunningCall, runCall } from './call/run-call.ts';
+import { closeInherited } from './close-inherited.ts';
 import { leaveProcess } from './leave-process.ts';
 import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
@@ -61,16 +62,18 @@ process.on('disconnect', () => {
   leaveWhenIdle();
 });
 
-// A Ctrl-C or a stop of the whole service reaches main, which decides what becomes of the slots.
+// A Ctrl-C at main's terminal is main's to answer; a SIGTERM of its own means that this process has to go.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => {
   leaving = true;
+  current?.running?.order('the host is shutting down');
   leaveWhenIdle();
 });
 
 async function prepare(init: SlotInit): Promise<void> {
   const startedAtMs = monotonicMs();
   const logger = createLogger({ level: init.logLevel, role: 'slot', slot: init.slotId });
+  closeInherited(join(init.dataDir, 'store'));
   audioKernels();
   const vadPath = await loadModelPath('silero-vad', init.modelDir);
   const vad = await VoiceActivity.create(vadPath);

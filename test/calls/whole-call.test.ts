@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
@@ -154,3 +154,22 @@ t.test(
     await appliance.until((health) => health.fleet_available === 2);
   },
 );
+
+t.test('R2 a slot holds no descriptor of the store', async (t) => {
+  const workers = (await appliance.health())?.workers ?? [];
+  t.equal(workers.length, 2);
+  for (const worker of workers) {
+    const open = readdirSync(`/proc/${worker.pid}/fd`).flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/${worker.pid}/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    });
+    t.ok(open.length > 3);
+    t.same(
+      open.filter((path) => path.startsWith(join(appliance.dataDir, 'store'))),
+      [],
+    );
+  }
+});

@@ -9,6 +9,7 @@ import type { FleetHealth } from '../../src/contracts/fleet.ts';
 import { type Main, type MainOptions, startMain } from '../../src/main/main.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { projectRoot } from '../../src/platform/project-paths.ts';
 import { readSettings, type Settings } from '../../src/platform/settings.ts';
 
 /** Everything here waits for facts, not for time; this only ends a test that would wait for ever. */
@@ -49,7 +50,7 @@ export function workerSettings(dataDir: string, env: Record<string, string> = {}
       ...env,
     },
     dataDir,
-    dataDir,
+    projectRoot,
   );
 }
 

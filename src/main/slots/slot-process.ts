@@ -265,7 +265,8 @@ export class SlotProcess {
 }
 
 function slotEnvironment(): Record<string, string> {
-  const env: Record<string, string> = {};
+  // glibc keeps an arena per thread; two of them save a slot 18 MB of private memory.
+  const env: Record<string, string> = { MALLOC_ARENA_MAX: '2' };
   for (const name of ENVIRONMENT) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;
