@@ -164,3 +164,28 @@ t.test(
     t.match(stumbling.transcript.at(-1)?.text, /Here I am/);
   },
 );
+
+t.test('R106 ears that fail once cost a question, ears that stay deaf or break cost the call', async (t) => {
+  const once = await callWith(
+    { opening_message: '', stt: { provider: 'scripted', script: ['one', 'two'], fail_on: [1] } },
+    async (call) => {
+      const first = await call.say(question);
+      t.ok(await call.answerAfter(first.voiceEndedAtMs), 'the caller is asked again');
+      const second = await call.say(question);
+      t.ok(await call.answerAfter(second.voiceEndedAtMs));
+      await call.hangUp();
+    },
+  );
+  t.equal(once.disconnected_by, 'customer');
+  t.ok(once.events.some((event) => event.event === 'provider_failed'));
+
+  const broken = await callWith(
+    { opening_message: '', stt: { provider: 'scripted', script: ['one'], break_on: [1] } },
+    async (call) => {
+      await call.say(question);
+      await call.event('hangup', 10_000);
+    },
+  );
+  t.equal(broken.disconnected_by, 'error');
+  t.match(broken.end_detail, { reason: /cannot hear/ });
+});
