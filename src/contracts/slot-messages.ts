@@ -29,7 +29,7 @@ export interface SlotCall {
   type: 'call';
   /** Names the spool folder; unique per call. */
   callId: string;
-  kind: 'telephony' | 'partner';
+  kind: 'telephony';
   botId: string;
   request: { method: string; url: string; headers: Record<string, string>; rawHeaders: string[] };
   /** Bytes that arrived behind the upgrade request, base64. */

@@ -55,6 +55,9 @@ export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHea
 
 function reasonsOf(sources: HealthSources): string[] {
   const reasons: string[] = [];
+  if (sources.pool.slots().some((slot) => slot.models['smart-turn'] === 'missing')) {
+    reasons.push('The turn model is missing, so silence decides when a turn ends; run "trunkline models".');
+  }
   const dead = sources.pool.deadPlaces().length;
   if (sources.draining) reasons.push('The host is draining and takes no new calls.');
   if (sources.pressure?.body.detail) reasons.push(sentence(sources.pressure.body.detail));

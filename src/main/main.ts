@@ -10,6 +10,7 @@ import { describeError } from '../platform/app-error.ts';
 import { sleepMs, within } from '../platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
+import { loadModelPath } from '../platform/model-files.ts';
 import { hostPort, type Settings } from '../platform/settings.ts';
 import { type DataFolders, makeDataFolders } from './data-folders.ts';
 import { openFleetDoor } from './door/fleet-door.ts';
@@ -71,6 +72,7 @@ export async function startMain(settings: Settings, options: MainOptions): Promi
     }
   };
   try {
+    if (settings.role !== 'control') await requireModels(settings);
     const folders = await makeDataFolders(settings.dataDir);
     const freshStore = !existsSync(join(folders.store, 'data.mdb'));
     const store = openKeyValueStore(folders.store, { migrates: true });
@@ -111,6 +113,17 @@ export async function startMain(settings: Settings, options: MainOptions): Promi
   } catch (error) {
     await closeAll();
     throw error;
+  }
+}
+
+/**
+ * Voice activity is what every call hears with; the turn model may be missing, and silence decides then, unless
+ * `MODELS=required`. Rejects with `model_missing`.
+ */
+async function requireModels(settings: Settings): Promise<void> {
+  await loadModelPath('silero-vad', settings.modelDir);
+  if (settings.models === 'required' && settings.turnModel !== 'off') {
+    await loadModelPath('smart-turn', settings.modelDir);
   }
 }
 

@@ -1,19 +1,17 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { MainToSlot, SlotCall, SlotInit } from '../contracts/slot-messages.ts';
-import { SLOT_MESSAGES_VERSION, SPOOL_VERSION } from '../contracts/versions.ts';
+import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
 import { describeError } from '../platform/app-error.ts';
 import { audioKernels } from '../platform/audio-kernels.ts';
-import { isoNow, monotonicMs, within } from '../platform/clock.ts';
+import { monotonicMs, within } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
-import { ownIdentity } from '../platform/process-identity.ts';
-import { PRODUCT_VERSION } from '../platform/version.ts';
 import { type CallTools, type RunningCall, runCall } from './call/run-call.ts';
+import { closeInherited } from './close-inherited.ts';
 import { leaveProcess } from './leave-process.ts';
 import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
-import { SpoolFolder } from './record/spool-folder.ts';
 import { Heartbeat, tellMain } from './slot-channel.ts';
 import { warmUpgradePath } from './warm-up.ts';
 
@@ -25,7 +23,6 @@ import { warmUpgradePath } from './warm-up.ts';
 const WARM_UP_BOUND_MS = 2_000;
 
 let tools: CallTools | undefined;
-let spoolRoot = '';
 let current: { callId: string; running: RunningCall | undefined } | undefined;
 let leaving = false;
 
@@ -61,16 +58,18 @@ process.on('disconnect', () => {
   leaveWhenIdle();
 });
 
-// A Ctrl-C or a stop of the whole service reaches main, which decides what becomes of the slots.
+// A Ctrl-C at main's terminal is main's to answer; a SIGTERM of its own means that this process has to go.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => {
   leaving = true;
+  current?.running?.order('the host is shutting down');
   leaveWhenIdle();
 });
 
 async function prepare(init: SlotInit): Promise<void> {
   const startedAtMs = monotonicMs();
   const logger = createLogger({ level: init.logLevel, role: 'slot', slot: init.slotId });
+  closeInherited(join(init.dataDir, 'store'));
   audioKernels();
   const vadPath = await loadModelPath('silero-vad', init.modelDir);
   const vad = await VoiceActivity.create(vadPath);
@@ -89,7 +88,6 @@ async function prepare(init: SlotInit): Promise<void> {
       logger.warn({ err: describeError(error) }, 'no turn model; the silence rule decides');
     }
   }
-  spoolRoot = join(init.dataDir, 'spool');
   tools = { init, vad, turnModel, heartbeat: new Heartbeat(), logger };
   tools.heartbeat.startTimer(() => current?.callId ?? null);
   await within(warmUpgradePath(), WARM_UP_BOUND_MS, undefined);
@@ -111,16 +109,7 @@ async function takeCall(call: SlotCall, socket: Socket | undefined): Promise<voi
   let hasResult = false;
   let disconnectedBy = null;
   try {
-    const folder = await SpoolFolder.create(spoolRoot, {
-      v: SPOOL_VERSION,
-      callId: call.callId,
-      ...ownIdentity(),
-      slotId: tools.init.slotId,
-      botId: call.botId,
-      version: PRODUCT_VERSION,
-      createdAt: isoNow(),
-    });
-    const verdict = await runCall(call, socket, folder, tools, (running) => {
+    const verdict = await runCall(call, socket, tools, (running) => {
       if (current) current.running = running;
     });
     hasResult = verdict !== null;

@@ -34,7 +34,7 @@ async function callWith(
   }
 }
 
-t.test('R11 R96 R168 R169 the bot ends the call once its goodbye has been heard', async (t) => {
+t.test('R11 R96 R168 R169 RT-23 the bot ends the call once its goodbye has been heard', async (t) => {
   const goodbye = 'Thank you for your call. Goodbye.';
   const result = await callWith(
     {
@@ -90,7 +90,7 @@ t.test('R75 R103 the maximum duration ends the call', async (t) => {
   t.ok(Math.abs(result.call_duration_seconds - 2) < 0.6, `${result.call_duration_seconds} s`);
 });
 
-t.test('R60 R99 a caller who never says a word is asked, then RNR', async (t) => {
+t.test('R60 R99 RT-20 RT-26 a caller who never says a word is asked, then RNR', async (t) => {
   const result = await callWith(
     { re_engagement: { after_seconds: 1, prompts: ['Hello?'] }, opening_message: 'Hi.' },
     (call) => call.event('hangup', 15_000),
@@ -164,3 +164,28 @@ t.test(
     t.match(stumbling.transcript.at(-1)?.text, /Here I am/);
   },
 );
+
+t.test('R106 ears that fail once cost a question, ears that stay deaf or break cost the call', async (t) => {
+  const once = await callWith(
+    { opening_message: '', stt: { provider: 'scripted', script: ['one', 'two'], fail_on: [1] } },
+    async (call) => {
+      const first = await call.say(question);
+      t.ok(await call.answerAfter(first.voiceEndedAtMs), 'the caller is asked again');
+      const second = await call.say(question);
+      t.ok(await call.answerAfter(second.voiceEndedAtMs));
+      await call.hangUp();
+    },
+  );
+  t.equal(once.disconnected_by, 'customer');
+  t.ok(once.events.some((event) => event.event === 'provider_failed'));
+
+  const broken = await callWith(
+    { opening_message: '', stt: { provider: 'scripted', script: ['one'], break_on: [1] } },
+    async (call) => {
+      await call.say(question);
+      await call.event('hangup', 10_000);
+    },
+  );
+  t.equal(broken.disconnected_by, 'error');
+  t.match(broken.end_detail, { reason: /cannot hear/ });
+});

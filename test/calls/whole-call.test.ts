@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
@@ -115,6 +115,26 @@ for (const framing of ['json', 'binary'] as const) {
         events.filter((event) => event.event === 'user_turn').map((event) => event.note),
         ['rule:all', 'rule:fallback'],
       );
+      const metric = (type: string) => results?.usage_metrics.filter((entry) => entry.type === type) ?? [];
+      t.ok(
+        metric('llm').every(
+          (entry) =>
+            entry.processor === 'scripted' &&
+            entry.total_tokens === (entry.prompt_tokens ?? 0) + (entry.completion_tokens ?? 0),
+        ),
+        'R109 with its tokens',
+      );
+      t.equal(metric('tts')[0]?.characters, 39, 'R111 the opening line has 39 characters');
+      t.ok(metric('ttfb').every((entry) => typeof entry.ttfb_ms === 'number' && entry.ttfb_ms >= 0));
+      t.match(
+        events.find((event) => event.event === 'disconnected'),
+        {
+          by: 'customer',
+          duration_seconds: Number,
+          raw_duration_seconds: Number,
+          billable_duration_seconds: Number,
+        },
+      );
       const types = new Set((results?.usage_metrics ?? []).map((metric) => metric.type));
       t.same([...types].sort(), ['llm', 'tts', 'ttfb'].sort(), 'R108 one usage entry per step');
 
@@ -154,3 +174,22 @@ t.test(
     await appliance.until((health) => health.fleet_available === 2);
   },
 );
+
+t.test('R2 a slot holds no descriptor of the store', async (t) => {
+  const workers = (await appliance.health())?.workers ?? [];
+  t.equal(workers.length, 2);
+  for (const worker of workers) {
+    const open = readdirSync(`/proc/${worker.pid}/fd`).flatMap((fd) => {
+      try {
+        return [readlinkSync(`/proc/${worker.pid}/fd/${fd}`)];
+      } catch {
+        return [];
+      }
+    });
+    t.ok(open.length > 3);
+    t.same(
+      open.filter((path) => path.startsWith(join(appliance.dataDir, 'store'))),
+      [],
+    );
+  }
+});

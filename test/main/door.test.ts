@@ -97,6 +97,18 @@ t.test('a proxy in front of an unauthenticated door is refused, and no slot is t
   await main.stop();
 });
 
+t.test('a web page of another site cannot open a call through a browser on this machine', async (t) => {
+  const main = await startWorker(await tempFolder());
+  const port = main.fleetPort ?? 0;
+  for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example']) {
+    t.match(await answerTo(port, upgradeRequest('/ws/echo', { origin })), /^HTTP\/1\.1 403 /, origin);
+  }
+  for (const origin of ['http://localhost:8080', 'http://127.0.0.1:8080']) {
+    t.match(await answerTo(port, upgradeRequest('/ws/echo', { origin })), /^HTTP\/1\.1 101 /, origin);
+  }
+  await main.stop();
+});
+
 t.test('other paths are 404, and what is no WebSocket upgrade is 400', async (t) => {
   const main = await startWorker(await tempFolder());
   const port = main.fleetPort ?? 0;
@@ -116,12 +128,7 @@ t.test('other paths are 404, and what is no WebSocket upgrade is 400', async (t)
     );
   }
   t.match(await answerTo(port, 'GET /ws/echo HTTP/1.1\r\nhost: door\r\n\r\n'), /^HTTP\/1\.1 400 /);
-  t.match(
-    await answerTo(port, upgradeRequest('/partner/echo')),
-    /^HTTP\/1\.1 101 /,
-    'the partner path is served',
-  );
-  t.equal(callTarget('/partner/echo?x=1')?.kind, 'partner');
+  t.equal(callTarget('/ws/echo?x=1')?.botId, 'echo');
   await main.stop();
 });
 

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -8,6 +9,7 @@ import type { FleetHealth } from '../../src/contracts/fleet.ts';
 import { type Main, type MainOptions, startMain } from '../../src/main/main.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
+import { projectRoot } from '../../src/platform/project-paths.ts';
 import { readSettings, type Settings } from '../../src/platform/settings.ts';
 
 /** Everything here waits for facts, not for time; this only ends a test that would wait for ever. */
@@ -23,8 +25,16 @@ export function quietLogger(): Logger {
   return createLogger({ level: process.env.TEST_LOG ?? 'silent', role: 'test' });
 }
 
+const tempFolders: string[] = [];
+process.on('exit', () => {
+  for (const folder of tempFolders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder that goes with this process. */
 export async function tempFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), 'trunkline-main-'));
+  const folder = await mkdtemp(join(tmpdir(), 'trunkline-main-'));
+  tempFolders.push(folder);
+  return folder;
 }
 
 /** Settings of a worker on ephemeral ports; `env` goes on top. */
@@ -40,7 +50,7 @@ export function workerSettings(dataDir: string, env: Record<string, string> = {}
       ...env,
     },
     dataDir,
-    dataDir,
+    projectRoot,
   );
 }
 

@@ -19,7 +19,7 @@ const UPGRADE = [
 ].join('\r\n');
 
 /** A transport over a real socket, and the peer's end of it. */
-async function connected(losses: LineLoss[]) {
+async function connected(losses: LineLoss[], framing: 'json' | 'binary' = 'json') {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const peer = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -34,7 +34,7 @@ async function connected(losses: LineLoss[]) {
     line,
   );
   if (!socket) throw new Error('the handshake failed');
-  const transport = new TelephonyTransport(socket, line, { event: 'connected' });
+  const transport = new TelephonyTransport(socket, line, { event: 'connected', media: { framing } });
   transport.attach({
     onAudio: () => undefined,
     onMark: () => undefined,
@@ -81,4 +81,25 @@ t.test('a peer that reads is never taken for stalled', async (t) => {
     await wait(5);
   }
   t.same(losses, []);
+});
+
+t.test('RT-91 a frame that waits in the queue does not change when its memory is used again', async (t) => {
+  for (const framing of ['json', 'binary'] as const) {
+    const { transport, peer } = await connected([], framing);
+    peer.pause();
+    const received: Buffer[] = [];
+    const frame = new Int16Array(160);
+    for (let value = 1; value <= 2_000; value++) transport.sendAudio(frame.fill(value));
+    frame.fill(-1);
+    peer.on('data', (data: Buffer) => received.push(data));
+    peer.resume();
+    await wait(400);
+    const all = Buffer.concat(received);
+    for (const value of [1, 1_000, 2_000]) {
+      const expected = Buffer.from(new Int16Array(160).fill(value).buffer);
+      const wanted = framing === 'binary' ? expected : Buffer.from(expected.toString('base64'));
+      t.ok(all.includes(wanted), `${framing} frame ${value} arrived as it was when it was sent`);
+    }
+    t.notOk(all.includes(Buffer.from(frame.buffer)), 'and what was written later did not');
+  }
 });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { BOT_ID_PATTERN, CORE_SECRET_HEADER, PARTNER_PATH, SOCKET_PATH } from '../../contracts/http-names.ts';
+import { BOT_ID_PATTERN, CORE_SECRET_HEADER, SOCKET_PATH } from '../../contracts/http-names.ts';
 import { isLoopbackHost } from '../../platform/origins.ts';
 import type { Settings, WsAuth } from '../../platform/settings.ts';
 import { isCoreSecret } from './core-secret.ts';
@@ -16,27 +16,31 @@ const FORWARDED = [
 ] as const;
 
 export interface CallTarget {
-  kind: 'telephony' | 'partner';
+  kind: 'telephony';
   botId: string;
 }
 
 /** The bot and the protocol that a request path names; null for every other path. */
 export function callTarget(url: string): CallTarget | null {
   const path = url.split('?', 1)[0] ?? '';
-  for (const [prefix, kind] of [
-    [SOCKET_PATH, 'telephony'],
-    [PARTNER_PATH, 'partner'],
-  ] as const) {
-    if (!path.startsWith(prefix)) continue;
-    const botId = path.slice(prefix.length);
-    return BOT_ID_PATTERN.test(botId) ? { kind, botId } : null;
-  }
-  return null;
+  if (!path.startsWith(SOCKET_PATH)) return null;
+  const botId = path.slice(SOCKET_PATH.length);
+  return BOT_ID_PATTERN.test(botId) ? { kind: 'telephony', botId } : null;
 }
 
 /** Whether a proxy passed this request on. */
 export function isForwarded(request: IncomingMessage): boolean {
   return FORWARDED.some((name) => request.headers[name] !== undefined);
+}
+
+/**
+ * Whether a web page of another site opened this connection: a browser on this machine lends its loopback address to
+ * every page it shows, but it names the page in Origin (RFC 6455, 10.2). Diallers send none.
+ */
+function isFromStrangePage(request: IncomingMessage): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined) return false;
+  return !URL.canParse(origin) || !isLoopbackHost(new URL(origin).hostname);
 }
 
 /** Whether the peer of the connection is this machine itself, with no proxy in between that we know of. */
@@ -56,7 +60,8 @@ export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecre
     check(request) {
       switch (settings.wsAuth.kind) {
         case 'off':
-          return isForwarded(request) ? 'proxied_without_auth' : 'allowed';
+          if (isForwarded(request)) return 'proxied_without_auth';
+          return isFromStrangePage(request) ? 'unauthorized' : 'allowed';
         case 'secret':
           return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets)
             ? 'allowed'

@@ -41,7 +41,7 @@ export async function handOver(
     const call = slotCall(target, request, early);
     try {
       await slot.handOver(call, socket);
-      // What is left is the husk of the socket: without a handle it closes nothing, but the server counts it out.
+      // This closes our descriptor only: the slot's is another one to the same connection.
       socket.destroy();
       logger.info(
         {

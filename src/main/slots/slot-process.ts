@@ -115,8 +115,12 @@ export class SlotProcess {
   }
 
   /**
-   * Hands the call and its socket over. Resolves when the slot has acknowledged the socket; rejects with `slot_died`
-   * when it cannot. After a rejection the socket is still ours if it has a handle, else it is closed already.
+   * Hands the call and its socket over. Resolves when the channel has taken both; the caller then destroys its copy of
+   * the socket. Rejects with `slot_died` when the channel is broken; the socket is untouched then.
+   *
+   * `keepOpen` is on because Node otherwise keeps the descriptor until the slot acknowledges it, and for ever when the
+   * slot dies first: the caller would hang on a line that nobody holds. What is on its way belongs to the kernel, which
+   * closes it together with a dead slot.
    */
   handOver(call: SlotCall, socket: Socket): Promise<void> {
     this.state = 'busy';
@@ -138,9 +142,13 @@ export class SlotProcess {
         );
         return;
       }
-      this.child.send(call, socket, { keepOpen: false }, (error) => {
-        if (error === null) resolve();
-        else reject(new AppError('slot_died', 'the slot did not take the call', { cause: error }));
+      this.child.send(call, socket, { keepOpen: true }, (error) => {
+        if (error === null) {
+          resolve();
+          return;
+        }
+        this.call = null;
+        reject(new AppError('slot_died', 'the slot did not take the call', { cause: error }));
       });
     });
   }
@@ -257,7 +265,8 @@ export class SlotProcess {
 }
 
 function slotEnvironment(): Record<string, string> {
-  const env: Record<string, string> = {};
+  // glibc keeps an arena per thread; two of them save a slot 18 MB of private memory.
+  const env: Record<string, string> = { MALLOC_ARENA_MAX: '2' };
   for (const name of ENVIRONMENT) {
     const value = process.env[name];
     if (value !== undefined) env[name] = value;

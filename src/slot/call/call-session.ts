@@ -19,6 +19,7 @@ import { Conversation } from '../think/conversation.ts';
 import { type AnswerRecord, newAnswerRecord, thinkAloud } from '../think/think-aloud.ts';
 import type { CallTransport, TransportHandlers } from '../transport/call-transport.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
+import { CallReporter } from './call-reporter.ts';
 import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
@@ -30,6 +31,8 @@ const HANGUP_PAUSE_MS = 300;
 const BOT_DEBT_MS = 20_000;
 /** So many replies in a row without any sound: the voice is gone and the call with it. */
 const MAX_SILENT_REPLIES = 3;
+/** So many turns in a row that could not be transcribed: the ears are gone and the call with them. */
+const MAX_DEAF_TURNS = 3;
 const FAILURE_LINE = 'Sorry, something went wrong on my side. Could you say that again?';
 const GAP_BLOCK = new Int16Array(LINE_RATE_HZ);
 
@@ -65,7 +68,7 @@ export class CallSession {
   private readonly speaker: Speaker;
   private readonly silence: SilenceWatch;
   private readonly conversation: Conversation;
-  private readonly transcriptSeq = new Map<number, { seq: number; timestamp: number }>();
+  private readonly reporter: CallReporter;
   private readonly settleEnd: (verdict: EndVerdict) => void;
   private readonly whenEnded: Promise<EndVerdict>;
   private listener: CallerListener | undefined;
@@ -74,13 +77,16 @@ export class CallSession {
   private durationTimer: NodeJS.Timeout | undefined;
   private closing = false;
   private silentReplies = 0;
-  private lastTurn: { turn: UserTurn; endedAtMs: number } | undefined;
+  private deafTurns = 0;
+  /** What noise cut off, until somebody says something: the bot goes on with it. */
+  private unheard = '';
   private userTurns = 0;
   private owesSinceMs: number | null = null;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
     this.log = parts.log;
+    this.reporter = new CallReporter({ log: parts.log, ledger: this.ledger, llm: parts.llm, tts: parts.tts });
     const { promise, resolve } = Promise.withResolvers<EndVerdict>();
     this.whenEnded = promise;
     this.settleEnd = resolve;
@@ -104,8 +110,8 @@ export class CallSession {
       ledger: this.ledger,
       hooks: {
         onFirstAudio: (reply) => this.onFirstAudio(reply),
-        onHeard: (reply) => this.onHeard(reply),
-        onSynthesized: (clause) => this.onSynthesized(clause),
+        onHeard: (reply) => this.reporter.heard(reply),
+        onSynthesized: (clause) => this.reporter.synthesized(clause),
         onFailure: (reply, error) => this.onReplyFailure(reply, error),
         sendMark: (name) => parts.transport.sendMark(name),
         sendClear: () => {
@@ -138,7 +144,10 @@ export class CallSession {
     try {
       this.sttSession = await this.parts.stt.open({
         onInterim: () => undefined,
-        onFailure: (error) => this.onTranscriptionFailure(error),
+        onFailure: (error) => {
+          this.log.event('provider_failed', { error: describeError(error) });
+          this.onDeaf(error);
+        },
       });
       this.listener = new CallerListener({
         vad: this.parts.vad,
@@ -233,108 +242,54 @@ export class CallSession {
   }
 
   private onInterruption(): void {
-    const replyMs = Math.round(this.pacer.queuedMs);
+    const droppedMs = this.pacer.queuedMs;
     const reply = this.speaker.cut();
     if (!reply) return;
     this.silence.callerSpoke();
-    this.log.event('interrupted', {
-      reply: reply.id,
-      heard: this.ledger.heardText(reply.id),
-      unheard: this.ledger.unheardText(reply.id),
-      dropped_ms: replyMs,
-    });
+    this.unheard = this.ledger.unheardText(reply.id);
+    this.reporter.interrupted(reply, droppedMs);
   }
 
   private onTurn(turn: UserTurn): void {
     if (this.closing) return;
     this.userTurns++;
+    this.unheard = '';
+    this.deafTurns = 0;
     this.silence.callerSpoke();
-    this.lastTurn = { turn, endedAtMs: monotonicMs() };
-    const seq = this.log.reserve();
-    const spokeForSeconds = (this.clock.samples - turn.fromSample) / LINE_RATE_HZ;
-    this.log.transcript(seq, {
-      speaker: 'customer',
-      text: turn.text,
-      timestamp: Math.max(0, Math.round((this.log.seconds - spokeForSeconds) * 1000) / 1000),
-    });
+    this.reporter.turn(turn, this.clock.samples);
     this.conversation.userSaid(turn.text);
-    this.answer(turn);
-  }
-
-  private answer(turn: UserTurn): void {
     const record = newAnswerRecord();
     const reply = this.speaker.say('answer', (signal) =>
       thinkAloud(this.conversation.answer(signal), record, () => {
-        this.log.event('user_turn', {
-          text: turn.text,
-          decided_by: turn.decidedBy,
-          probability: turn.probability,
-          ...(turn.ruleReason ? { reason: turn.ruleReason } : {}),
-          endpoint_ms: turn.endpointMs,
-          transcribe_ms: turn.transcribeMs,
-          ...(record.note ? { note: record.note } : {}),
-        });
+        this.reporter.turnTaken(turn, record.note);
         this.parts.onTurnLogged();
       }),
     );
     this.conversation.botReplies(reply.id);
-    void reply.ended.then((how) => this.onAnswerEnded(record, how));
+    void reply.ended.then((how) => {
+      this.reporter.answered(record);
+      // A reply that was cut did not reach its end, and so neither does what was to follow it.
+      if (how !== 'cut') this.callTools(record);
+    });
   }
 
-  private onAnswerEnded(record: AnswerRecord, how: string): void {
-    const { usage } = record;
-    if (usage.promptTokens !== null || record.firstTokenMs !== null) {
-      this.log.metric({
-        type: 'llm',
-        processor: this.parts.llm.name,
-        model: this.parts.llm.model,
-        prompt_tokens: usage.promptTokens,
-        completion_tokens: usage.completionTokens,
-        total_tokens: usage.promptTokens === null ? null : usage.promptTokens + (usage.completionTokens ?? 0),
-        cache_read_input_tokens: usage.cacheReadTokens,
-        cache_creation_input_tokens: usage.cacheCreationTokens,
-      });
-    }
-    if (record.firstTokenMs !== null) {
-      this.log.metric({
-        type: 'ttfb',
-        processor: this.parts.llm.name,
-        model: this.parts.llm.model,
-        ttfb_ms: Math.round(record.firstTokenMs),
-      });
-    }
-    // A reply that was cut did not reach its end, and so neither does what was to follow it.
-    if (how === 'cut') return;
+  private callTools(record: AnswerRecord): void {
     for (const call of record.toolCalls) {
-      const known = call.name === 'end_call';
-      this.log.event('tool_call', {
-        function: known ? 'end_call' : 'custom',
-        args: call.args,
-        status: known ? 'ok' : 'unknown_tool',
-        ...(known ? {} : { note: call.name }),
-      });
-      if (known) {
-        const reason = call.args.reason;
-        this.end({ kind: 'end_call', reason: typeof reason === 'string' ? reason : '' });
-      }
+      const isEndCall = call.name === 'end_call';
+      this.reporter.toolCall(call, isEndCall);
+      if (!isEndCall) continue;
+      const { reason } = call.args;
+      this.end({ kind: 'end_call', reason: typeof reason === 'string' ? reason : '' });
     }
   }
 
-  /** Noise cut the bot off: it goes on with what the caller has not heard. */
+  /** Speech without words. Where it cut the bot off, the bot goes on with what the caller has not heard. */
   private onEmptyTurn(): void {
     if (this.closing) return;
     this.log.event('empty_turn');
-    const cutReply = this.cutReplyWithRest();
-    if (cutReply) this.sayText('prompt', cutReply);
-  }
-
-  private cutReplyWithRest(): string | null {
-    if (this.speaker.isBusy) return null;
-    const last = this.log.events.findLast(
-      (event) => event.event === 'interrupted' || event.event === 'user_turn',
-    );
-    const rest = last?.event === 'interrupted' ? last.unheard : null;
-    return typeof rest === 'string' && rest !== '' ? rest : null;
+    const rest = this.unheard;
+    this.unheard = '';
+    if (rest !== '' && !this.speaker.isBusy) this.sayText('prompt', rest);
   }
 
   private sayText(kind: Reply['kind'], text: string): void {
@@ -346,51 +301,7 @@ export class CallSession {
 
   private onFirstAudio(reply: Reply): void {
     this.silentReplies = 0;
-    this.transcriptSeq.set(reply.id, { seq: this.log.reserve(), timestamp: this.log.seconds });
-    const last = this.lastTurn;
-    this.lastTurn = undefined;
-    if (reply.kind !== 'answer' || !last) {
-      this.log.event('reply_started', { reply: reply.id, kind: reply.kind });
-      return;
-    }
-    const afterTurnMs = Math.round(monotonicMs() - last.endedAtMs);
-    this.log.event('reply_started', {
-      reply: reply.id,
-      kind: reply.kind,
-      // What the caller waits: end of speech to the first frame on the wire, and its parts.
-      response_ms: last.turn.endpointMs + last.turn.transcribeMs + afterTurnMs,
-      endpoint_ms: last.turn.endpointMs,
-      transcribe_ms: last.turn.transcribeMs,
-      think_and_speak_ms: afterTurnMs,
-    });
-  }
-
-  private onHeard(reply: Reply): void {
-    const place = this.transcriptSeq.get(reply.id);
-    if (!place) return;
-    const heard = this.ledger.heardText(reply.id);
-    const unheard = this.ledger.unheardText(reply.id);
-    const isCut = reply.signal.aborted && unheard !== '';
-    this.log.transcript(place.seq, {
-      speaker: 'bot',
-      text: heard,
-      timestamp: place.timestamp,
-      heard: this.ledger.evidence(reply.id),
-      ...(isCut ? { generated: `${heard} ${unheard}`.trim() } : {}),
-    });
-  }
-
-  private onSynthesized(clause: { characters: number; firstAudioMs: number | null }): void {
-    const { tts } = this.parts;
-    this.log.metric({ type: 'tts', processor: tts.name, model: tts.model, characters: clause.characters });
-    if (clause.firstAudioMs !== null) {
-      this.log.metric({
-        type: 'ttfb',
-        processor: tts.name,
-        model: tts.model,
-        ttfb_ms: Math.round(clause.firstAudioMs),
-      });
-    }
+    this.reporter.replyStarted(reply);
   }
 
   private onReplyFailure(reply: Reply, error: Error): void {
@@ -407,9 +318,18 @@ export class CallSession {
     });
   }
 
+  /** One turn could not be transcribed. The caller is asked again; a bot that stays deaf ends the call. */
   private onTranscriptionFailure(error: Error): void {
     this.log.event('provider_failed', { error: describeError(error) });
+    this.parts.logger.warn({ err: describeError(error) }, 'a turn could not be transcribed');
     if (this.closing) return;
+    this.deafTurns++;
+    if (this.deafTurns >= MAX_DEAF_TURNS) this.onDeaf(error);
+    else this.sayText('prompt', FAILURE_LINE);
+  }
+
+  /** Speech to text is gone for good. */
+  private onDeaf(error: Error): void {
     this.end({ kind: 'pipeline_error', error: `the bot cannot hear: ${describeError(error)}` });
   }
 
@@ -419,11 +339,7 @@ export class CallSession {
     if (verdict.trigger === 'end_call_tool') await sleepMs(HANGUP_PAUSE_MS);
     this.speaker.cut();
     this.pacer.stop();
-    this.log.event('disconnected', {
-      by: verdict.by,
-      ...(verdict.trigger ? { trigger: verdict.trigger } : {}),
-      reason: verdict.reason,
-    });
+    this.reporter.disconnected(verdict);
     if (verdict.lineStands) await transport.hangUp(verdict.reason);
     else await transport.close(CLOSE.normal, verdict.reason);
     const noise = transport.noise();

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import type { WebSocket } from 'ws';
 import { assembleResults } from '../../contracts/assemble-results.ts';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
@@ -10,11 +11,13 @@ import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow, monotonicMs } from '../../platform/clock.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
+import { ownIdentity } from '../../platform/process-identity.ts';
+import { PRODUCT_VERSION } from '../../platform/version.ts';
 import { openLlm, openStt, openTts } from '../../providers/open-providers.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
 import { Recorder } from '../record/recorder.ts';
-import type { SpoolFolder } from '../record/spool-folder.ts';
+import { SpoolFolder } from '../record/spool-folder.ts';
 import type { Heartbeat } from '../slot-channel.ts';
 import { tellMain } from '../slot-channel.ts';
 import { acceptSocket, awaitConnected } from '../transport/accept-socket.ts';
@@ -45,11 +48,13 @@ export interface RunningCall {
 export async function runCall(
   call: SlotCall,
   line: Socket,
-  folder: SpoolFolder,
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
 ): Promise<EndVerdict | null> {
-  const socket = await acceptSocket(call, line);
+  // The caller does not wait for the disk: its handshake is answered while the folder is made.
+  const accepting = acceptSocket(call, line);
+  const folder = await createFolder(call, tools.init);
+  const socket = await accepting;
   if (!socket) {
     await folder.discard();
     return null;
@@ -60,6 +65,18 @@ export async function runCall(
     return null;
   }
   return holdCall(opened, call, socket, line, folder, tools, onRunning);
+}
+
+function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
+  return SpoolFolder.create(join(init.dataDir, 'spool'), {
+    v: SPOOL_VERSION,
+    callId: call.callId,
+    ...ownIdentity(),
+    slotId: init.slotId,
+    botId: call.botId,
+    version: PRODUCT_VERSION,
+    createdAt: isoNow(),
+  });
 }
 
 interface OpenedSession {

@@ -1,7 +1,9 @@
 import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
+import { audioKernels } from '../../platform/audio-kernels.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { SttSession } from '../../providers/speech-to-text.ts';
+import { NoiseFloor } from './noise-floor.ts';
 import { type SpeechEvent, SpeechSegmenter } from './speech-segmenter.ts';
 import type { TurnModel, TurnVerdict } from './turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES, TURN_PRE_ROLL_SAMPLES, TurnWindow } from './turn-window.ts';
@@ -64,6 +66,8 @@ export class CallerListener {
   private readonly wantsSilence: boolean;
   private readonly hooks: ListenerHooks;
   private readonly segmenter: SpeechSegmenter;
+  private readonly noise = new NoiseFloor();
+  private readonly level = audioKernels().level;
   private readonly window = new TurnWindow();
   private readonly vadWindow = new Int16Array(VAD_WINDOW_SAMPLES);
   private readonly turnThreshold: number;
@@ -127,9 +131,10 @@ export class CallerListener {
         // After a flood the ring may have moved past what nobody looked at; go on with what is still there.
         if (this.nextWindowSample < this.window.startSample) this.nextWindowSample = this.window.startSample;
         if (!this.window.copyTo(this.vadWindow, this.nextWindowSample)) return;
+        const levelDbfs = this.level(this.vadWindow);
         const probability = this.vad ? await this.vad.probability(this.vadWindow) : 0;
         if (this.closed) return;
-        this.onWindow(probability);
+        this.onWindow(this.noise.gate(probability, levelDbfs));
       }
     } finally {
       this.isPumping = false;

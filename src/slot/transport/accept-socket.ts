@@ -20,7 +20,8 @@ const server = new ws.WebSocketServer({
 
 /**
  * Finishes the WebSocket handshake on a socket that main handed over (performance.md 3). Resolves null where the
- * request is no WebSocket upgrade or the peer has left; ws has then answered and closed by itself.
+ * request is no WebSocket upgrade or the peer has left; ws has then answered and closed by itself. The WebSocket comes
+ * paused: nothing is lost until somebody listens.
  */
 export function acceptSocket(
   call: Pick<SlotCall, 'request' | 'head'>,
@@ -34,7 +35,10 @@ export function acceptSocket(
     socket.on('error', () => resolve(null));
     socket.once('close', () => resolve(null));
     socket.setNoDelay(true);
-    server.handleUpgrade(request, socket, Buffer.from(call.head, 'base64'), (accepted) => resolve(accepted));
+    server.handleUpgrade(request, socket, Buffer.from(call.head, 'base64'), (accepted) => {
+      accepted.pause();
+      resolve(accepted);
+    });
   });
 }
 
@@ -81,6 +85,7 @@ export function awaitConnected(socket: WebSocket): Promise<ConnectedMessage | nu
     socket.on('close', onClose);
     // An oversized first message: ws closes with 1009 by itself.
     socket.on('error', () => undefined);
+    socket.resume();
   });
 }
 

@@ -1,0 +1,155 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { monotonicMs } from '../../platform/clock.ts';
+import type { ToolCall } from '../../providers/language-model.ts';
+import type { UserTurn } from '../listen/caller-listener.ts';
+import type { Reply } from '../speak/speaker.ts';
+import type { SpeechLedger } from '../speak/speech-ledger.ts';
+import type { AnswerRecord } from '../think/think-aloud.ts';
+import type { CallLog } from '../wrap-up/call-log.ts';
+import type { EndVerdict } from './end-arbiter.ts';
+
+interface Engine {
+  readonly name: string;
+  readonly model: string | null;
+}
+
+/**
+ * Puts what happens in a conversation into the words of the results payload: transcript entries, events, usage
+ * (interface.md, "Call results payload"). It decides nothing.
+ */
+export class CallReporter {
+  private readonly log: CallLog;
+  private readonly ledger: SpeechLedger;
+  private readonly llm: Engine;
+  private readonly tts: Engine;
+  private readonly places = new Map<number, { seq: number; timestamp: number }>();
+  private unanswered: { turn: UserTurn; endedAtMs: number } | undefined;
+
+  constructor(options: { log: CallLog; ledger: SpeechLedger; llm: Engine; tts: Engine }) {
+    this.log = options.log;
+    this.ledger = options.ledger;
+    this.llm = options.llm;
+    this.tts = options.tts;
+  }
+
+  /** The caller has said something; `nowSample` is the line clock. */
+  turn(turn: UserTurn, nowSample: number): void {
+    this.unanswered = { turn, endedAtMs: monotonicMs() };
+    const beganSeconds = this.log.seconds - (nowSample - turn.fromSample) / LINE_RATE_HZ;
+    this.log.transcript(this.log.reserve(), {
+      speaker: 'customer',
+      text: turn.text,
+      timestamp: Math.max(0, Math.round(beganSeconds * 1000) / 1000),
+    });
+  }
+
+  /** The model has begun to answer a turn; what it remarked on it stands in the same event. */
+  turnTaken(turn: UserTurn, note: string | null): void {
+    this.log.event('user_turn', {
+      text: turn.text,
+      decided_by: turn.decidedBy,
+      probability: turn.probability,
+      ...(turn.ruleReason ? { reason: turn.ruleReason } : {}),
+      endpoint_ms: turn.endpointMs,
+      transcribe_ms: turn.transcribeMs,
+      ...(note ? { note } : {}),
+    });
+  }
+
+  /** The first frame of a reply has left. */
+  replyStarted(reply: Reply): void {
+    this.places.set(reply.id, { seq: this.log.reserve(), timestamp: this.log.seconds });
+    const last = this.unanswered;
+    this.unanswered = undefined;
+    if (reply.kind !== 'answer' || !last) {
+      this.log.event('reply_started', { reply: reply.id, kind: reply.kind });
+      return;
+    }
+    const afterTurnMs = Math.round(monotonicMs() - last.endedAtMs);
+    this.log.event('reply_started', {
+      reply: reply.id,
+      kind: reply.kind,
+      // What the caller waits: end of speech to the first frame on the wire, and its parts.
+      response_ms: last.turn.endpointMs + last.turn.transcribeMs + afterTurnMs,
+      endpoint_ms: last.turn.endpointMs,
+      transcribe_ms: last.turn.transcribeMs,
+      think_and_speak_ms: afterTurnMs,
+    });
+  }
+
+  /** What the caller heard of a reply has changed. */
+  heard(reply: Reply): void {
+    const place = this.places.get(reply.id);
+    if (!place) return;
+    const heard = this.ledger.heardText(reply.id);
+    const unheard = this.ledger.unheardText(reply.id);
+    const isCut = reply.signal.aborted && unheard !== '';
+    this.log.transcript(place.seq, {
+      speaker: 'bot',
+      text: heard,
+      timestamp: place.timestamp,
+      heard: this.ledger.evidence(reply.id),
+      ...(isCut ? { generated: `${heard} ${unheard}`.trim() } : {}),
+    });
+  }
+
+  /** The caller spoke over a reply and it was cut. */
+  interrupted(reply: Reply, droppedMs: number): void {
+    this.log.event('interrupted', {
+      reply: reply.id,
+      heard: this.ledger.heardText(reply.id),
+      unheard: this.ledger.unheardText(reply.id),
+      dropped_ms: Math.round(droppedMs),
+    });
+  }
+
+  /** The model has finished an answer, or was stopped in it. */
+  answered(record: AnswerRecord): void {
+    const { usage } = record;
+    const engine = { processor: this.llm.name, model: this.llm.model };
+    if (usage.promptTokens !== null || record.firstTokenMs !== null) {
+      this.log.metric({
+        type: 'llm',
+        ...engine,
+        prompt_tokens: usage.promptTokens,
+        completion_tokens: usage.completionTokens,
+        total_tokens: usage.promptTokens === null ? null : usage.promptTokens + (usage.completionTokens ?? 0),
+        cache_read_input_tokens: usage.cacheReadTokens,
+        cache_creation_input_tokens: usage.cacheCreationTokens,
+      });
+    }
+    this.firstByte(engine, record.firstTokenMs);
+  }
+
+  /** The voice has spoken a clause. */
+  synthesized(clause: { characters: number; firstAudioMs: number | null }): void {
+    const engine = { processor: this.tts.name, model: this.tts.model };
+    this.log.metric({ type: 'tts', ...engine, characters: clause.characters });
+    this.firstByte(engine, clause.firstAudioMs);
+  }
+
+  toolCall(call: ToolCall, isKnown: boolean): void {
+    this.log.event('tool_call', {
+      function: isKnown ? call.name : 'custom',
+      args: call.args,
+      status: isKnown ? 'ok' : 'unknown_tool',
+      ...(isKnown ? {} : { note: call.name }),
+    });
+  }
+
+  disconnected(verdict: EndVerdict): void {
+    this.log.event('disconnected', {
+      by: verdict.by,
+      ...(verdict.trigger ? { trigger: verdict.trigger } : {}),
+      reason: verdict.reason,
+      // A socket call is answered when it connects, so its durations begin together (decisions.md 28).
+      duration_seconds: this.log.seconds,
+      raw_duration_seconds: this.log.seconds,
+      billable_duration_seconds: Math.ceil(this.log.seconds),
+    });
+  }
+
+  private firstByte(engine: { processor: string; model: string | null }, ms: number | null): void {
+    if (ms !== null) this.log.metric({ type: 'ttfb', ...engine, ttfb_ms: Math.round(ms) });
+  }
+}
