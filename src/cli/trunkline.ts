@@ -48,6 +48,21 @@ const COMMANDS: readonly Command[] = [
     run: async (args) => (await import('./doctor.ts')).doctorCommand(args),
   },
   {
+    name: 'user',
+    summary: 'the people who may log in: create, list, reset, disable',
+    run: async (args) => (await import('./user.ts')).userCommand(args),
+  },
+  {
+    name: 'audit',
+    summary: 'prove that the audit log is whole',
+    run: async (args) => (await import('./audit.ts')).auditCommand(args),
+  },
+  {
+    name: 'cache',
+    summary: 'drop what the running control plane keeps in memory',
+    run: async (args) => (await import('./cache.ts')).cacheCommand(args),
+  },
+  {
     name: 'help',
     summary: 'explain a command',
     run: async (args) => help(args[0]),
@@ -85,6 +100,9 @@ async function help(name: string | undefined): Promise<number> {
   if (name === undefined) return print(generalHelp(COMMANDS), EXIT.ok);
   // This command explains itself: its options are checked against the model manifest.
   if (name === 'models') return (await import('./models.ts')).modelsCommand(['--help']);
+  if (name === 'user') return print((await import('./user.ts')).USER_HELP, EXIT.ok);
+  if (name === 'audit') return print((await import('./audit.ts')).AUDIT_HELP, EXIT.ok);
+  if (name === 'cache') return print((await import('./cache.ts')).CACHE_HELP, EXIT.ok);
   const text = commandHelp(name);
   return text ? print(text, EXIT.ok) : unknown(name);
 }

@@ -12,7 +12,7 @@ import { auditRoutes } from './audit/audit-routes.ts';
 import { demoBot } from './bots/demo-bot.ts';
 import { startBots } from './bots/start-bots.ts';
 import { startCallRecords } from './calls/call-records.ts';
-import { createCallRecordStore } from './calls/call-store.ts';
+import { createCallRecordStore } from './calls/lmdb-call-store.ts';
 import { createCampaignStore } from './campaigns/campaign-store.ts';
 import { crmRoutes } from './crm/crm-routes.ts';
 import { createCrmSecrets } from './crm/crm-secrets.ts';

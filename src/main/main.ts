@@ -230,6 +230,7 @@ async function startFleet(
     isDraining: () => draining,
     pressure: () => pressure.current(),
     health,
+    consumeTicket: (ticket, botId) => control?.consumeTicket(ticket, botId) ?? false,
     logger,
   });
   ends.push({ name: 'door', end: () => door.close() });

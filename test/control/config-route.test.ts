@@ -2,7 +2,7 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createBotStore } from '../../src/control/bots/bot-store.ts';
-import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
 
 const NOW = '2026-03-01T20:15:30.000Z';
@@ -101,26 +101,25 @@ t.test('R55 R85 R87 R90 reserved flags steer the call and reach neither prompt n
     _campaign_session_id: 'campaign-0001',
     _skip_prefetch: true,
     _skip_post_push: true,
-    _mock_crm: { name: 'Mock', balance: 12 },
+    _mock_crm: { city_code: 'Mock', balance: 12 },
     _campaign_id: 'cmp_1',
     _campaign_call_id: 'cc_1',
     _campaign_attempt: 2,
     _campaign_run_number: '3',
     sip_candidate_headers: { 'X-Secret': 'no' },
-    name: 'Asha',
+    city: 'Pune',
     _private: 'kept',
   });
   t.equal(served.session_id, 'campaign-0001');
-  t.strictSame(served.call_context, { name: 'Asha', _private: 'kept' });
-  t.strictSame(served.crm_context, { name: 'Mock', _private: 'kept', balance: 12 });
-  t.match(served.system_prompt, /The caller is Mock,/);
+  t.strictSame(served.call_context, { city: 'Pune', _private: 'kept' });
+  t.strictSame(served.crm_context, { city: 'Pune', _private: 'kept', city_code: 'Mock', balance: 12 });
   t.match(await calls.get('campaign-0001'), {
     campaign_id: 'cmp_1',
     campaign_call_id: 'cc_1',
     attempt: 2,
     run_number: 3,
     skip_post_push: true,
-    connected_event: { name: 'Asha', _private: 'kept' },
+    connected_event: { city: 'Pune', _private: 'kept' },
   });
 });
 

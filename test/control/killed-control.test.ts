@@ -8,7 +8,7 @@ import t from 'tap';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import type { CallRow } from '../../src/control/calls/call-record.ts';
 import type { CallPage } from '../../src/control/calls/call-search.ts';
-import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { testResults } from './running-control.ts';
 

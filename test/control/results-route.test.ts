@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createBotStore } from '../../src/control/bots/bot-store.ts';
-import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
 
 const run = await runControl();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createBotStore } from '../../src/control/bots/bot-store.ts';
 import { finalStatus } from '../../src/control/calls/call-record.ts';
-import { createCallRecordStore } from '../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { botStoreConformance } from './bot-store-conformance.ts';
 import { callStoreConformance } from './call-store-conformance.ts';

@@ -8,7 +8,21 @@ import {
   MAX_PENDING_RESULTS,
   MIN_FREE_BYTES,
 } from '../../src/main/host-pressure.ts';
-import { call, fleetHealth, rawCaller, startWorker, tempFolder, until, upgradeRequest } from './harness.ts';
+import { startMain } from '../../src/main/main.ts';
+import {
+  call,
+  fixture,
+  fleetHealth,
+  quietLogger,
+  rawCaller,
+  startWorker,
+  tempFolder,
+  until,
+  upgradeRequest,
+  workerSettings,
+} from './harness.ts';
+
+const SECRET = 'a secret of the fleet';
 
 async function answerTo(port: number, request: string): Promise<string> {
   const caller = rawCaller(port, request);
@@ -61,6 +75,70 @@ t.test('R166 call sockets with WS_AUTH=secret answer 403 without the core secret
   t.match(answer, /^HTTP\/1\.1 101 /);
   await main.stop();
 });
+
+t.test(
+  'a call ticket opens one call to its bot, and is not spent on a call that could not begin',
+  async (t) => {
+    const main = await startMain(
+      workerSettings(await tempFolder(), {
+        ROLE: 'all',
+        SLOTS: '1',
+        WS_AUTH: 'secret',
+        CORE_SECRET: SECRET,
+        CONTROL_LISTEN: '127.0.0.1:0',
+      }),
+      { logger: quietLogger(), slotEntry: fixture('stand-in-slot') },
+    );
+    await until(() => main.health()?.fleet_available === 1);
+    const port = main.fleetPort ?? 0;
+    const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+      const answer = await fetch(`http://127.0.0.1:${main.controlPort}/api/v1/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, string>;
+    };
+    const login = { email: 'a@example.org', password: 'a long sentence of hers' };
+    await post('auth/setup', {
+      ...login,
+      name: 'A',
+      token: new URL(main.setupUrl ?? '').searchParams.get('token'),
+    });
+    const { access_token: token } = await post('auth/login', { ...login, mode: 'token' });
+    const ticketFor = async (botId: string) => {
+      const { ticket } = await post(`bots/${botId}/call-ticket`, {}, { authorization: `Bearer ${token}` });
+      return ticket;
+    };
+    const ticket = await ticketFor('demo');
+    t.match(
+      await answerTo(port, upgradeRequest(`/ws/demo?ticket=${ticket}x`)),
+      /^HTTP\/1\.1 403 /,
+      'not this one',
+    );
+    t.match(
+      await answerTo(port, upgradeRequest(`/ws/other?ticket=${await ticketFor('demo')}`)),
+      /^HTTP\/1\.1 403 /,
+    );
+    const busy = rawCaller(port, upgradeRequest('/ws/demo', { 'x-core-secret': SECRET }));
+    await until(() => busy.received().includes('101'));
+    t.match(
+      await answerTo(port, upgradeRequest(`/ws/demo?ticket=${ticket}`)),
+      /^HTTP\/1\.1 429 /,
+      'the host is full',
+    );
+    busy.socket.destroy();
+    await until(() => main.health()?.fleet_available === 1);
+    t.match(await answerTo(port, upgradeRequest(`/ws/demo?ticket=${ticket}`)), /^HTTP\/1\.1 101 /);
+    await until(() => main.health()?.fleet_available === 1);
+    t.match(
+      await answerTo(port, upgradeRequest(`/ws/demo?ticket=${ticket}`)),
+      /^HTTP\/1\.1 403 /,
+      'it opened one call',
+    );
+    await main.stop();
+  },
+);
 
 t.test('the core secret goes no further than the door', async (t) => {
   const main = await startWorker(await tempFolder(), {

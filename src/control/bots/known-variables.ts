@@ -1,16 +1,7 @@
 import type { BotContent } from '../../contracts/bot.ts';
+import { NAME_FIELDS } from '../runtime-config/name-variables.ts';
 import { variableNameOf } from '../runtime-config/sip-context.ts';
 import { SYSTEM_VARIABLES } from '../runtime-config/variables.ts';
-
-/** interface.md, Name transliteration: the fields that a name is taken from. */
-const NAME_FIELDS = [
-  'CUSTOMERNAME',
-  'name',
-  'customer_name',
-  'borrower_name',
-  'farmer_name',
-  'FIRSTNAME',
-] as const;
 
 /** What every dialler handshake brings (appliance.md, Dialler WebSocket; control-plane.md 2.10). */
 const HANDSHAKE_FIELDS = [

@@ -64,8 +64,6 @@ class LmdbBots implements BotStore {
       const change: BotChange = { content, publish: 'draft', ...key };
       const stamp = { nowIso: bot.updated_at, by: null };
       this.#apply(writes, standing ?? blank(bot.bot_id, content, bot.created_at), change, stamp);
-      // Who puts a whole bot gets that very bot back.
-      writes.put(this.#published, bot.bot_id, bot);
     });
   }
 

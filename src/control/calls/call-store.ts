@@ -4,8 +4,6 @@ import type { ActiveCall, CallRecord, RefusedBy } from './call-record.ts';
 import type { CallFilter, CallPage, CallQuery } from './call-search.ts';
 import type { DeletionReceipt } from './erase-call.ts';
 
-export { type CallStoreOptions, createCallRecordStore } from './lmdb-call-store.ts';
-
 /**
  * The call records. Asynchronous like every business store; each promise resolves when what it says is durable. Every
  * implementation passes `test/control/call-store-conformance.ts`.

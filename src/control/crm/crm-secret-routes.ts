@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { cause } from '../webhooks/webhook-routes.ts';
+import { cause } from '../webhooks/webhook-route-parts.ts';
 import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
 import { MAX_SECRETS_PER_BOT } from './crm-secrets.ts';
 

@@ -1,15 +1,10 @@
 import { Type } from 'typebox';
 import { type AnyRoute, route } from '../http/route.ts';
-import { BOT_PUSH_PREFIX, withNewSecret } from '../webhooks/endpoint-store.ts';
+import { BOT_PUSH_PREFIX, editEndpoint, withNewSecret } from '../webhooks/endpoint-store.ts';
 import { replay } from '../webhooks/resend.ts';
 import { newWebhookSecret } from '../webhooks/sign-webhook.ts';
 import { pushEndpoint } from '../webhooks/targets.ts';
-import {
-  cause,
-  changedMeanwhile,
-  DEFAULT_OVERLAP_HOURS,
-  DeliveriesQuery,
-} from '../webhooks/webhook-routes.ts';
+import { cause, DEFAULT_OVERLAP_HOURS, DeliveriesQuery, HOUR_MS } from '../webhooks/webhook-route-parts.ts';
 import {
   DeliveriesView,
   ReplayBody,
@@ -19,8 +14,6 @@ import {
 } from '../webhooks/webhook-schemas.ts';
 import { deliveriesView, secretView } from '../webhooks/webhook-views.ts';
 import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
-
-const HOUR_MS = 3_600_000;
 
 /** The post-call push of a bot as a receiver: its messages, its secret, its switch. Its URL stands in the bot. */
 export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
@@ -82,17 +75,18 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       async handler(request) {
         const { bot_id } = request.params;
         await requireBot(parts, bot_id);
-        const before = await pushEndpoint(outbound, bot_id, nowMs());
+        const { id } = await pushEndpoint(outbound, bot_id, nowMs());
         const secret = newWebhookSecret();
         const overlapMs = (request.body?.overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
-        const after = withNewSecret(before, box.seal(secret), nowMs(), overlapMs);
-        if (!(await endpoints.put(after, before.version))) throw changedMeanwhile();
+        const after = await editEndpoint(endpoints, id, (standing) =>
+          withNewSecret(standing, box.seal(secret), nowMs(), overlapMs),
+        );
         await audit.record({
           ...cause(request),
           action: 'crm.rotate_push_secret',
           target: `bot:${bot_id}`,
         });
-        return { status: 200, json: { secret, secrets: after.secrets.map(secretView) } };
+        return { status: 200, json: { secret, secrets: after?.secrets.map(secretView) ?? [] } };
       },
     }),
     route({
@@ -115,14 +109,13 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
         await requireBot(parts, bot_id);
         const before = await pushEndpoint(outbound, bot_id, nowMs());
         if (!before.enabled) {
-          const after = {
-            ...before,
+          const updated_at = new Date(nowMs()).toISOString();
+          await editEndpoint(endpoints, before.id, (standing) => ({
+            ...standing,
             enabled: true,
             disabled: null,
-            version: before.version + 1,
-            updated_at: new Date(nowMs()).toISOString(),
-          };
-          if (!(await endpoints.put(after, before.version))) throw changedMeanwhile();
+            updated_at,
+          }));
           await audit.record({ ...cause(request), action: 'crm.enable_push', target: `bot:${bot_id}` });
         }
         return { status: 200, json: { enabled: true } };

@@ -6,7 +6,7 @@ import { isTitle, titleOf } from './transliteration/titles.ts';
 const MAX_NAME_LENGTH = 200;
 
 /** Latin letters with their accents and apostrophes, as one word: `José`, `D'Souza`. */
-const LATIN_WORD = /\p{Script=Latin}[\p{Script=Latin}\u0300-\u036f'’]*/gu;
+const LATIN_WORD = /\p{Script=Latin}(?:\p{Script=Latin}|[\u0300-\u036f]|['’])*/gu;
 
 /** Built when the process starts, in about 0.1 s, so that no call waits for it. */
 const speller = createNameSpeller(KNOWN_NAMES, NAME_ELEMENTS);
@@ -22,9 +22,13 @@ export function transliterateName(latin: string): string {
 
 /** The first word of a name that is no title and no initial: `Dr. S. Ramesh Rao` gives `Ramesh`. */
 export function firstNameOf(name: string): string {
-  const words = name.slice(0, MAX_NAME_LENGTH).trim().split(/[\s,]+/u);
+  const words = name
+    .slice(0, MAX_NAME_LENGTH)
+    .trim()
+    .split(/[\s,]+/u);
   const spoken = words.filter((word) => !isTitle(word));
-  const isInitial = (word: string) => /^(\p{L}\.?){1,3}$/u.test(word) && (word.includes('.') || word.length === 1);
+  const isInitial = (word: string) =>
+    /^(\p{L}\.?){1,3}$/u.test(word) && (word.includes('.') || word.length === 1);
   return spoken.find((word) => !isInitial(word)) ?? spoken[0] ?? words[0] ?? '';
 }
 

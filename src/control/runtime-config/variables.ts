@@ -1,4 +1,5 @@
 import { localTime } from './local-time.ts';
+import { deriveNameVariables } from './name-variables.ts';
 import type { Variables } from './render-template.ts';
 
 /** Where the variables of a call come from. */
@@ -24,7 +25,7 @@ export interface VariableSources {
  */
 export function callVariables(sources: VariableSources): Variables {
   const crm = effectiveCrm(sources);
-  const derived = {};
+  const derived = deriveNameVariables(crm);
   return {
     system: systemVariables(sources.timezone, sources.nowIso),
     call: {

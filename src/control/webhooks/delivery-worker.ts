@@ -5,8 +5,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { hostOf } from '../crm/prefetch.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import type { Endpoint } from './endpoint-store.ts';
-import { BOT_PUSH_PREFIX } from './endpoint-store.ts';
+import { BOT_PUSH_PREFIX, editEndpoint } from './endpoint-store.ts';
 import { waitAfterAttempt } from './retry-plan.ts';
 import { type AttemptOutcome, sendDelivery, type Target } from './send-delivery.ts';
 import { type TargetParts, targetOf } from './targets.ts';
@@ -135,6 +134,8 @@ export class DeliveryWorker {
     if (before?.state !== 'pending') return false;
     const next = Math.max(before.next_attempt_ms, nowMs) + BEHIND_PREDECESSOR_MS;
     await this.parts.deliveries.settle({ ...delivery, next_attempt_ms: next }, null);
+    // It stood in front of others, which are looked at next.
+    this.pumpAgain = true;
     return true;
   }
 
@@ -249,23 +250,16 @@ export class DeliveryWorker {
 
   private async disable(delivery: Delivery): Promise<void> {
     const { endpoints, logger } = this.parts;
-    const endpoint = endpoints.get(delivery.endpoint_id);
-    if (!endpoint?.enabled) return;
     const push = await this.pushOf(delivery.endpoint_id);
     const now = this.nowIso();
-    const off: Endpoint = {
-      ...endpoint,
+    const reason = 'the receiver answered 410 Gone; it was disabled';
+    await editEndpoint(endpoints, delivery.endpoint_id, (standing) => ({
+      ...standing,
       enabled: false,
-      disabled: {
-        at: now,
-        reason: 'the receiver answered 410 Gone; it was disabled',
-        url: push?.push_url ?? endpoint.url ?? '',
-      },
-      version: endpoint.version + 1,
+      disabled: { at: now, reason, url: push?.push_url ?? standing.url ?? '' },
       updated_at: now,
-    };
-    await endpoints.put(off, endpoint.version);
-    logger.error({ endpoint_id: endpoint.id }, 'a receiver answered 410 and was disabled');
+    }));
+    logger.error({ endpoint_id: delivery.endpoint_id }, 'a receiver answered 410 and was disabled');
   }
 
   private async pushOf(endpointId: string): Promise<PostCallPush | null> {

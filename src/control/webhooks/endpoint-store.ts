@@ -1,3 +1,4 @@
+import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { EventType } from './delivery.ts';
@@ -68,6 +69,24 @@ export function createEndpointStore(store: KeyValueStore): EndpointStore {
   };
 }
 
+/** Writers that keep overtaking an edit; then it gives up. */
+const MAX_TRIES = 5;
+
+/** Changes a receiver whatever its version is. Null where it is gone; throws `store_unavailable` when overtaken for ever. */
+export async function editEndpoint(
+  endpoints: EndpointStore,
+  id: string,
+  change: (standing: Endpoint) => Endpoint,
+): Promise<Endpoint | null> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const standing = endpoints.get(id);
+    if (!standing) return null;
+    const after = { ...change(standing), version: standing.version + 1 };
+    if (await endpoints.put(after, standing.version)) return after;
+  }
+  throw new AppError('store_unavailable', 'others keep changing this receiver; try again');
+}
+
 /** Webhooks are bounded by their routes, pushes by the number of bots; this is only the size of a scan. */
 const MAX_STORED = 1_000_000;
 
@@ -94,7 +113,6 @@ export function withNewSecret(
   return {
     ...endpoint,
     secrets: [{ sealed, created_at: now, retires_at: null }, ...retiring],
-    version: endpoint.version + 1,
     updated_at: now,
   };
 }

@@ -1,26 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
-import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
-import type { AuditLog } from '../audit/audit-log.ts';
 import { isOwnHeader } from '../crm/render-values.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { invalidBody } from '../http/mistakes.ts';
-import { type AnyRoute, route, type TypedRequest } from '../http/route.ts';
-import { newDelivery } from './delivery.ts';
-import { type Endpoint, newEndpoint, withNewSecret } from './endpoint-store.ts';
+import { type AnyRoute, route } from '../http/route.ts';
+import { type Endpoint, editEndpoint, newEndpoint, withNewSecret } from './endpoint-store.ts';
 import type { Outbound } from './outbound.ts';
-import { replay } from './resend.ts';
-import { sendDelivery } from './send-delivery.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
-import { targetOf } from './targets.ts';
 import {
-  AttemptResult,
+  ADMIN,
+  type AuditedRequest,
+  cause,
+  changedMeanwhile,
+  DEFAULT_OVERLAP_HOURS,
+  HOUR_MS,
+  WEBHOOKS,
+  WebhookId,
+  type WebhookRouteParts,
+  webhook,
+} from './webhook-route-parts.ts';
+import {
   BotIds,
-  DeliveriesView,
   EventTypes,
-  ReplayBody,
-  ReplayView,
   RotateBody,
   RotateView,
   SecretShown,
@@ -28,30 +30,21 @@ import {
   WebhookUrl,
   WebhookView,
 } from './webhook-schemas.ts';
-import { deliveriesView, secretView, webhookView } from './webhook-views.ts';
+import { webhookUseRoutes } from './webhook-use-routes.ts';
+import { secretView, webhookView } from './webhook-views.ts';
 
 /** More receivers than this would make every call a mass mailing. */
-export const MAX_WEBHOOKS = 50;
-export const DEFAULT_OVERLAP_HOURS = 24;
-const HOUR_MS = 3_600_000;
-const WEBHOOKS = `${API_PREFIX}/webhooks`;
-const ADMIN = { kind: 'users', roles: ['admin'] } as const;
-const Id = Type.Object({ webhook_id: Type.String({ pattern: '^whk_[0-9a-f]{24}$' }) });
-
-export interface WebhookRouteParts {
-  outbound: Outbound;
-  audit: Pick<AuditLog, 'record'>;
-}
+const MAX_WEBHOOKS = 50;
 
 /** `/api/v1/webhooks` (control-plane.md 2.12, 2.13): receivers of events about calls. */
 export function webhookRoutes(parts: WebhookRouteParts): AnyRoute[] {
-  return [...editRoutes(parts), ...useRoutes(parts)];
+  return [...editRoutes(parts), ...webhookUseRoutes(parts)];
 }
 
 function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
   const { endpoints, box, nowMs } = outbound;
   const view = (endpoint: Endpoint) => webhookView(endpoint, box);
-  const note = (request: Request, action: string, before: Endpoint | null, after: Endpoint | null) =>
+  const note = (request: AuditedRequest, action: string, before: Endpoint | null, after: Endpoint | null) =>
     audit.record({
       ...cause(request),
       action,
@@ -140,7 +133,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       summary: 'One webhook',
       tag: 'Webhooks',
       auth: ADMIN,
-      params: Id,
+      params: WebhookId,
       responses: { 200: { description: 'The webhook without its secrets', schema: WebhookView } },
       async handler({ params }) {
         const endpoint = webhook(outbound, params.webhook_id);
@@ -155,7 +148,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       description: 'Fields that are absent stay. `enabled: true` also takes back a disabling by 410.',
       tag: 'Webhooks',
       auth: ADMIN,
-      params: Id,
+      params: WebhookId,
       body: {
         schema: Type.Object(
           {
@@ -200,7 +193,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       summary: 'Remove a webhook with its messages and its log',
       tag: 'Webhooks',
       auth: ADMIN,
-      params: Id,
+      params: WebhookId,
       responses: { 204: { description: 'It is gone' }, 412: { description: 'It has changed meanwhile' } },
       async handler(request) {
         const before = webhook(outbound, request.params.webhook_id);
@@ -220,127 +213,22 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
         'During the overlap each message carries two signatures, one of each secret; a secret that was retiring already ends now.',
       tag: 'Webhooks',
       auth: ADMIN,
-      params: Id,
+      params: WebhookId,
       body: { schema: RotateBody, optional: true, example: { overlap_hours: 24 } },
       responses: { 200: { description: 'The new secret', schema: RotateView } },
       async handler(request) {
         const before = webhook(outbound, request.params.webhook_id);
         const secret = newWebhookSecret();
         const overlapMs = (request.body?.overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
-        const after = withNewSecret(before, box.seal(secret), nowMs(), overlapMs);
-        if (!(await endpoints.put(after, before.version))) throw changedMeanwhile();
+        const after = await editEndpoint(endpoints, before.id, (standing) =>
+          withNewSecret(standing, box.seal(secret), nowMs(), overlapMs),
+        );
+        if (!after) throw new AppError('not_found', 'the webhook has been removed meanwhile');
         await note(request, 'webhook.rotate_secret', before, after);
         return { status: 200, json: { secret, secrets: after.secrets.map(secretView) } };
       },
     }),
   ];
-}
-
-function useRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
-  const { deliveries, nowMs } = outbound;
-  return [
-    route({
-      method: 'POST',
-      path: `${WEBHOOKS}/{webhook_id}/test`,
-      operationId: 'testWebhook',
-      summary: 'Send a test message now',
-      description:
-        'One attempt, not repeated: type `webhook.test`, signed like every message. It stands in the delivery log.',
-      tag: 'Webhooks',
-      auth: ADMIN,
-      rateLimit: 30,
-      params: Id,
-      responses: {
-        200: { description: 'What happened, whether the receiver took it or not', schema: AttemptResult },
-        409: { description: 'The webhook is disabled' },
-      },
-      async handler(request) {
-        const endpoint = webhook(outbound, request.params.webhook_id);
-        const now = nowMs();
-        const delivery = newDelivery(
-          {
-            id: `msg_${randomBytes(16).toString('hex')}`,
-            endpoint_id: endpoint.id,
-            type: 'webhook.test',
-            session_id: null,
-            body: JSON.stringify({
-              type: 'webhook.test',
-              timestamp: new Date(now).toISOString(),
-              data: { webhook_id: endpoint.id },
-            }),
-          },
-          now,
-        );
-        const target = await targetOf(outbound, delivery, now);
-        if (typeof target === 'string') throw new AppError('conflict', `${target}; enable it first`);
-        const outcome = await sendDelivery(outbound.http, delivery, target, now, request.signal);
-        await deliveries.log(endpoint.id, outcome.log);
-        return { status: 200, json: { delivered: outcome.delivered, attempt: outcome.log } };
-      },
-    }),
-    route({
-      method: 'GET',
-      path: `${WEBHOOKS}/{webhook_id}/deliveries`,
-      operationId: 'listWebhookDeliveries',
-      summary: 'Messages and attempts of a webhook',
-      tag: 'Webhooks',
-      auth: ADMIN,
-      params: Id,
-      query: DeliveriesQuery,
-      responses: { 200: { description: 'Secrets are masked', schema: DeliveriesView } },
-      async handler({ params, query }) {
-        const { id } = webhook(outbound, params.webhook_id);
-        return { status: 200, json: await deliveriesView(deliveries, id, query.state) };
-      },
-    }),
-    route({
-      method: 'POST',
-      path: `${WEBHOOKS}/{webhook_id}/replay`,
-      operationId: 'replayWebhook',
-      summary: 'Send messages again',
-      description:
-        'One by `delivery_id`, or those of a time range. A message keeps its `webhook-id`, so a receiver can tell a repeat.',
-      tag: 'Webhooks',
-      auth: ADMIN,
-      params: Id,
-      body: { schema: ReplayBody, example: { from: '2026-01-31T00:00:00Z', to: '2026-01-31T12:00:00Z' } },
-      responses: { 200: { description: 'How many wait to be sent now', schema: ReplayView } },
-      async handler(request) {
-        const { id } = webhook(outbound, request.params.webhook_id);
-        const outcome = await replay(deliveries, id, request.body, nowMs());
-        outbound.wake();
-        await audit.record({
-          ...cause(request),
-          action: 'webhook.replay',
-          target: `webhook:${id}`,
-          after: { ...request.body, ...outcome },
-        });
-        return { status: 200, json: outcome };
-      },
-    }),
-  ];
-}
-
-export const DeliveriesQuery = Type.Object({
-  state: Type.Optional(
-    Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('dead')]),
-  ),
-});
-
-type Request = Pick<TypedRequest<unknown, unknown, unknown>, 'actor' | 'requestId' | 'remoteAddress'>;
-
-export function cause(request: Request) {
-  return { actor: request.actor, requestId: request.requestId, ip: request.remoteAddress };
-}
-
-export function changedMeanwhile(): AppError {
-  return new AppError('version_mismatch', 'it has changed meanwhile; read it again, then change it');
-}
-
-function webhook(outbound: Outbound, id: string): Endpoint {
-  const endpoint = outbound.endpoints.get(id);
-  if (!endpoint || endpoint.url === null) throw new AppError('not_found', 'there is no such webhook');
-  return endpoint;
 }
 
 function webhooksOf(outbound: Outbound): Endpoint[] {

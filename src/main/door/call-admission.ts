@@ -18,14 +18,18 @@ const FORWARDED = [
 export interface CallTarget {
   kind: 'telephony';
   botId: string;
+  /** The single-use ticket of the query, '' without one (decisions.md 19). */
+  ticket: string;
 }
 
 /** The bot and the protocol that a request path names; null for every other path. */
 export function callTarget(url: string): CallTarget | null {
-  const path = url.split('?', 1)[0] ?? '';
+  const [path = '', query = ''] = url.split('?', 2);
   if (!path.startsWith(SOCKET_PATH)) return null;
   const botId = path.slice(SOCKET_PATH.length);
-  return BOT_ID_PATTERN.test(botId) ? { kind: 'telephony', botId } : null;
+  return BOT_ID_PATTERN.test(botId)
+    ? { kind: 'telephony', botId, ticket: new URLSearchParams(query).get('ticket') ?? '' }
+    : null;
 }
 
 /** Whether a proxy passed this request on. */
@@ -53,7 +57,8 @@ export function isLocalPeer(request: IncomingMessage): boolean {
  * header there means that a proxy lets others in, so it is refused (decisions.md 21).
  */
 export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecrets'>): {
-  check(request: IncomingMessage): 'allowed' | 'unauthorized' | 'proxied_without_auth';
+  /** `by_ticket`: whoever brings a valid ticket may, which is found out last, because a ticket is void after one try. */
+  check(request: IncomingMessage): 'allowed' | 'by_ticket' | 'unauthorized' | 'proxied_without_auth';
 } {
   const networks = settings.wsAuth.kind === 'networks' ? blockList(settings.wsAuth) : null;
   return {
@@ -65,7 +70,7 @@ export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecre
         case 'secret':
           return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets)
             ? 'allowed'
-            : 'unauthorized';
+            : 'by_ticket';
         case 'networks': {
           const address = plainAddress(request.socket.remoteAddress ?? '');
           const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;

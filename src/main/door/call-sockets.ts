@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
-import { callTarget, checkUpgrade, createCallerCheck } from './call-admission.ts';
+import { type CallTarget, callTarget, checkUpgrade, createCallerCheck } from './call-admission.ts';
 import { handOver, type LeaseSource } from './hand-over.ts';
 import { REFUSALS, type Refusal, refuseOnSocket } from './refusal.ts';
 
@@ -30,6 +30,10 @@ export function createCallSockets(options: {
   isDraining(): boolean;
   /** The refusal while the host must not take calls (RT-71), else null. */
   pressure(): Refusal | null;
+  /** Whether a call would find a slot now. */
+  hasRoom(): boolean;
+  /** Takes a ticket for a bot; false where it is unknown, used, too old or for another bot. */
+  consumeTicket(ticket: string, botId: string): boolean;
   logger: Logger;
 }): CallSockets {
   const { pool, logger } = options;
@@ -37,7 +41,8 @@ export function createCallSockets(options: {
   let advisedAtMs = Number.NEGATIVE_INFINITY;
 
   function refusal(request: IncomingMessage): Refusal | null {
-    if (!callTarget(request.url ?? '')) return REFUSALS.notFound;
+    const target = callTarget(request.url ?? '');
+    if (!target) return REFUSALS.notFound;
     const verdict = caller.check(request);
     if (verdict === 'proxied_without_auth' && monotonicMs() - advisedAtMs > ADVICE_EVERY_MS) {
       advisedAtMs = monotonicMs();
@@ -45,9 +50,14 @@ export function createCallSockets(options: {
         'a call came through a proxy, but call sockets are unauthenticated; set WS_AUTH to "secret" or to the networks of your diallers',
       );
     }
-    if (verdict !== 'allowed') return REFUSALS.unauthorized;
+    if (verdict !== 'allowed' && (verdict !== 'by_ticket' || target.ticket === ''))
+      return REFUSALS.unauthorized;
     if (options.isDraining()) return REFUSALS.draining;
     return checkUpgrade(request) ?? options.pressure();
+  }
+
+  function takeTicket(target: CallTarget): Refusal | null {
+    return options.consumeTicket(target.ticket, target.botId) ? null : REFUSALS.unauthorized;
   }
 
   async function admit(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -60,6 +70,13 @@ export function createCallSockets(options: {
     if (!target || !(socket instanceof Socket) || head.length > MAX_EARLY_BYTES) {
       socket.destroy();
       return;
+    }
+    if (caller.check(request) === 'by_ticket') {
+      const refusedNow = options.hasRoom() ? takeTicket(target) : REFUSALS.full;
+      if (refusedNow) {
+        refuseOnSocket(socket, refusedNow);
+        return;
+      }
     }
     const outcome = await handOver(pool, target, request, socket, head, logger);
     if (outcome === 'full') refuseOnSocket(socket, REFUSALS.full);

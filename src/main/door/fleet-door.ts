@@ -41,6 +41,8 @@ export interface FleetDoorOptions {
   pressure(): Refusal | null;
   /** `detailed` includes what only the host itself and holders of the core secret may see (decisions.md 26). */
   health(detailed: boolean): FleetHealth;
+  /** Takes a single-use call ticket of the control plane; absent where another host's plane issues them. */
+  consumeTicket?: (ticket: string, botId: string) => boolean;
   /** Absent where the media server with SIP is not set up on this host. */
   dialOut?: DialOut;
   logger: Logger;
@@ -52,8 +54,13 @@ export interface FleetDoorOptions {
  */
 export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoor> {
   const { settings, logger } = options;
-  const calls = createCallSockets(options);
-  const dialout = createDialout({ ...options, freeSlots: () => options.health(false).fleet_available });
+  const freeSlots = () => options.health(false).fleet_available;
+  const calls = createCallSockets({
+    ...options,
+    hasRoom: () => freeSlots() > 0,
+    consumeTicket: options.consumeTicket ?? (() => false),
+  });
+  const dialout = createDialout({ ...options, freeSlots });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,

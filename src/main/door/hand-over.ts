@@ -108,7 +108,13 @@ function slotCall(target: CallTarget, request: IncomingMessage, early: Buffer): 
     callId: randomUUID(),
     kind: target.kind,
     botId: target.botId,
-    request: { method: request.method ?? 'GET', url: request.url ?? '/', headers, rawHeaders },
+    // Without the query: a ticket has done its work here and belongs into no other process.
+    request: {
+      method: request.method ?? 'GET',
+      url: (request.url ?? '/').split('?', 1)[0] ?? '/',
+      headers,
+      rawHeaders,
+    },
     head: early.toString('base64'),
     acceptedAtMs: Date.now(),
   };

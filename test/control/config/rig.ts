@@ -8,7 +8,7 @@ import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
 import { createBotStore } from '../../../src/control/bots/bot-store.ts';
 import { createCachedBots } from '../../../src/control/caches/cached-bots.ts';
 import { createLivePromptCacheStore } from '../../../src/control/caches/live-prompt-cache.ts';
-import { createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { createCampaignStore } from '../../../src/control/campaigns/campaign-store.ts';
 import type { CrmPrefetch } from '../../../src/control/crm/prefetch.ts';
 import { type OpenCallParts, openCall } from '../../../src/control/runtime-config/open-call.ts';

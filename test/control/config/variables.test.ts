@@ -185,3 +185,36 @@ t.test('a header cannot replace what the dialler said', async (t) => {
   t.strictSame(served.call_context, { city: 'Pune' });
   t.strictSame(served.sip_context, { city: 'Delhi' });
 });
+
+t.test(
+  'R83 R84 a name brings its Devanagari forms along, and the first of the six fields wins',
+  async (t) => {
+    const rig = configRig(t);
+    const prompt = [
+      '{{crm.CUSTOMERNAME_HI}}|{{crm.FIRSTNAME}}|{{crm.FIRSTNAME_HI}}',
+      '{{call.customer_name_hi}}|{{call.customer_name_firstname}}|{{call.customer_name_firstname_hi}}',
+    ].join('|');
+    const names = { farmer_name: 'Ravi Patil', customer_name: 'Asha Sharma' };
+    const served = await rig.call({ system_prompt: prompt }, names);
+    t.equal(served.system_prompt, 'आशा शर्मा|Asha|आशा|आशा शर्मा|Asha|आशा');
+    t.match(served.crm_context, { FIRSTNAME_HI: 'आशा', farmer_name: 'Ravi Patil' });
+    t.match(served.call_context, { customer_name_firstname_hi: 'आशा' });
+    t.strictSame((await rig.calls.get(served.session_id))?.crm_data, names, 'the record has it as it came');
+
+    const order = ['CUSTOMERNAME', 'name', 'customer_name', 'borrower_name', 'farmer_name', 'FIRSTNAME'];
+    for (const [index, field] of order.entries()) {
+      const later = Object.fromEntries(order.slice(index).map((other) => [other, 'Ravi']));
+      const { call_context: context } = await rig.open('clinic', { ...later, [field]: 'Asha' });
+      t.match(context, { [`${field}_hi`]: 'आशा' }, field);
+    }
+    t.equal((await rig.open('clinic', {})).system_prompt, prompt, 'without a name all six stay literal');
+  },
+);
+
+t.test('R84 the name that the CRM brings is the one that is written in Devanagari', async (t) => {
+  const rig = configRig(t, { prefetch: async () => ({ data: { CUSTOMERNAME: 'Asha Sharma' }, entry }) });
+  const bot = { crm_prefetch: PREFETCH, system_prompt: '{{crm.CUSTOMERNAME_HI}} {{crm.FIRSTNAME}}' };
+  t.equal((await rig.call(bot, { name: 'Ravi' })).system_prompt, 'आशा शर्मा Asha');
+  const own = await rig.open('clinic', { FIRSTNAME: 'Ashu' });
+  t.equal(own.system_prompt, 'आशा शर्मा Ashu', 'what was said itself is not replaced');
+});

@@ -1,5 +1,9 @@
 import type { Test } from 'tap';
-import { type EndpointStore, newEndpoint } from '../../../src/control/webhooks/endpoint-store.ts';
+import {
+  type EndpointStore,
+  editEndpoint,
+  newEndpoint,
+} from '../../../src/control/webhooks/endpoint-store.ts';
 
 /** What every store of receivers promises. */
 export async function endpointStoreConformance(t: Test, open: () => EndpointStore): Promise<void> {
@@ -23,6 +27,20 @@ export async function endpointStoreConformance(t: Test, open: () => EndpointStor
     ]);
     t.same(won, [true, false]);
     t.equal(store.get('whk_1')?.description, 'a');
+  });
+
+  await t.test('edits at the same moment all count', async (t) => {
+    const store = open();
+    await store.put(newEndpoint({ id: 'whk_1' }, 'sealed', 0), 0);
+    const add = (letter: string) =>
+      editEndpoint(store, 'whk_1', (standing) => ({
+        ...standing,
+        description: standing.description + letter,
+      }));
+    await Promise.all(['a', 'b', 'c'].map(add));
+    t.equal(store.get('whk_1')?.description.length, 3);
+    t.equal(store.get('whk_1')?.version, 4);
+    t.equal(await editEndpoint(store, 'whk_9', (standing) => standing), null);
   });
 
   await t.test('a removed receiver is gone', async (t) => {

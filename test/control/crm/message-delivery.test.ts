@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { MAX_LOGGED_ATTEMPTS } from '../../../src/control/webhooks/delivery-store.ts';
-import { withNewSecret } from '../../../src/control/webhooks/endpoint-store.ts';
+import { editEndpoint, withNewSecret } from '../../../src/control/webhooks/endpoint-store.ts';
 import { replay } from '../../../src/control/webhooks/resend.ts';
 import {
   ATTEMPT_WAITS_MS,
@@ -32,9 +32,8 @@ t.test('an ended call reaches its webhook once, signed for both secrets of a rot
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   const second = newWebhookSecret();
-  await f.outbound.endpoints.put(
-    withNewSecret(endpoint, testBox.seal(second), f.clock.now, HOUR),
-    endpoint.version,
+  await editEndpoint(f.outbound.endpoints, endpoint.id, (standing) =>
+    withNewSecret(standing, testBox.seal(second), f.clock.now, HOUR),
   );
   await f.startCall('s1');
   await f.endCall('s1');

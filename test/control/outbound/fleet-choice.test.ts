@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { fleetUrls } from '../../../src/control/fleet/fleet-urls.ts';
+import { createFleet, MAX_PLACING } from '../../../src/control/fleet/place-on-fleet.ts';
 import { createOutboundStore } from '../../../src/control/outbound/outbound-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { readSettings } from '../../../src/platform/settings.ts';
+import { call as callSocket, fleetHealth, startWorker, tempFolder, until } from '../../main/harness.ts';
 import { testBot } from '../running-control.ts';
 import { FLEET_SECRET, type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
 import { openDoor, openFaultyHost, type TestDoor } from './fleet-doors.ts';
@@ -60,6 +62,51 @@ t.test('R163 a burst of calls gets what the fleet has free, and no host is asked
     [0, 0],
     'no host was sent a call that it had no slot for',
   );
+});
+
+t.test('calls that come while others are still being dialled find the slots that are left', async (t) => {
+  const door = await openDoor(FLEET_SECRET, 12);
+  door.dialMs = 700;
+  const plane = await planeOn(t, [door]);
+  const first = Array.from({ length: 8 }, () => place(plane));
+  await until(() => door.dialled.length === 8);
+  const second = Array.from({ length: 6 }, () => place(plane));
+  const statuses = (await Promise.all([...first, ...second])).map(({ status }) => status);
+  t.equal(statuses.filter((status) => status === 200).length, 12);
+  t.equal(door.late, 0);
+});
+
+t.test('requests that look for a host are bounded, and those beyond are told at once', async (t) => {
+  const host = await openFaultyHost({ health: 'silent' });
+  t.teardown(() => host.close());
+  const fleet = createFleet(() => [host.url]);
+  const answers = await Promise.all(
+    Array.from({ length: MAX_PLACING + 50 }, () => fleet.place(async () => ({ kind: 'unknown' }))),
+  );
+  const whys = answers.map((answer) => (answer.kind === 'none' ? answer.why : answer.kind));
+  t.equal(whys.filter((why) => why === 'busy').length, 50);
+  t.equal(whys.filter((why) => why === 'no_host').length, MAX_PLACING);
+});
+
+t.test('R163 real hosts are asked by what they say of themselves', async (t) => {
+  const env = { CORE_SECRET: FLEET_SECRET, WS_AUTH: 'off', SLOTS: '1' };
+  const mains = [await startWorker(await tempFolder(), env), await startWorker(await tempFolder(), env)];
+  t.teardown(async () => {
+    for (const main of mains) await main.stop();
+  });
+  const ports = mains.map(({ fleetPort }) => fleetPort ?? 0);
+  const callers = [];
+  for (const port of ports) callers.push(await callSocket(port, '/ws/echo'));
+  const plane = await planeOn(
+    t,
+    ports.map((port) => ({ url: `http://127.0.0.1:${port}`, close: async () => undefined })),
+  );
+  t.match(await place(plane), { status: 503, json: { code: 'no_fleet', detail: /full/ } });
+  callers[1]?.socket.end();
+  await until(async () => (await fleetHealth(ports[1] ?? 0)).fleet_available === 1);
+  const answer = await place(plane);
+  t.match(answer, { status: 503, json: { code: 'no_trunk', detail: /SIP/ } }, 'it was asked, and has no SIP');
+  callers[0]?.socket.end();
 });
 
 t.test('R162 a full host is passed over for the next one, and nothing waits in a queue', async (t) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { generateCalls } from '../../../bench/record-generator.ts';
 import { exportJob } from '../../../bench/records.ts';
-import { createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { EXPORT_KEPT_MS, type ExportJob, type ExportView } from '../../../src/control/exports/export-job.ts';
 import { ExportRunner } from '../../../src/control/exports/export-runner.ts';
 import { createExportStore } from '../../../src/control/exports/export-store.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { startLostCallsSweep, sweepLostCalls } from '../../../src/control/calls/lost-calls.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { OLDEST_STORE_VERSION, STORE_VERSION } from '../../../src/contracts/versions.ts';
-import { createCallRecordStore } from '../../../src/control/calls/call-store.ts';
+import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { migrateStore } from '../../../src/control/store/migrations.ts';
 import {
   type KeyValueStore,

@@ -1,3 +1,8 @@
+import { fork } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { readSettings } from '../../../src/platform/settings.ts';
 import { startPlane } from './settings-plane.ts';
@@ -38,6 +43,25 @@ t.test('the environment seeds the system settings on the first start, and never 
   const later = await second.settings.current();
   t.equal(later.providerKey('deepgram'), 'deepgram-key-0123');
   t.equal(later.values.s3_region, 'us-east-1');
+});
+
+t.test('a change that was answered survives the death of the process, together with its key', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-killed-'));
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const entry = fileURLToPath(new URL(`./fixtures/settings-victim.${extension}`, import.meta.url));
+  const child = fork(entry, [dataDir], { stdio: 'ignore' });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const said = await Promise.race([new Promise((resolve) => child.once('message', resolve)), exited]);
+  t.equal(said, 'answered');
+  child.kill('SIGKILL');
+  await exited;
+  const plane = await startPlane({ dataDir });
+  t.teardown(() => plane.stop());
+  const settings = await plane.settings.current();
+  t.equal(settings.values.display_timezone, 'Asia/Kolkata');
+  t.equal(settings.providerKey('deepgram'), 'answered-before-the-kill');
+  t.equal(plane.box.keyIds().length, 1, 'the rotation was ended by this start');
+  t.equal((await plane.audit.verify()).ok, true);
 });
 
 t.test(

@@ -1,7 +1,7 @@
 import { alignName } from './align-name.ts';
 import { PieceModel } from './piece-model.ts';
 import { spellWord } from './spell-word.ts';
-import { closeKey, spellingDistance, looseKey, skeletonKey } from './spelling-key.ts';
+import { closeKey, looseKey, skeletonKey, spellingDistance } from './spelling-key.ts';
 
 /** A Latin spelling in letters a-z and the Devanagari that people write for it. */
 export type KnownName = readonly [latin: string, devanagari: string];

@@ -19,7 +19,10 @@ export function spellWord(word: string, model: PieceModel): string {
   const open: Path[][] = Array.from({ length: word.length + 1 }, () => []);
   open[0]?.push({ score: 0, keys: ['<'], sounds: [] });
   for (let at = 0; at < word.length; at++) {
-    const pieces = piecesAt(word, at).map((piece) => ({ piece, rule: RULE_WEIGHT * ruleScore(word, at, piece) }));
+    const pieces = piecesAt(word, at).map((piece) => ({
+      piece,
+      rule: RULE_WEIGHT * ruleScore(word, at, piece),
+    }));
     for (const path of best(open[at] ?? [])) {
       for (const { piece, rule } of pieces) {
         open[at + piece.latin.length]?.push({
@@ -31,7 +34,10 @@ export function spellWord(word: string, model: PieceModel): string {
     }
     open[at] = [];
   }
-  const ends = (open[word.length] ?? []).map((path) => ({ ...path, score: path.score + model.score(path.keys, '>') }));
+  const ends = (open[word.length] ?? []).map((path) => ({
+    ...path,
+    score: path.score + model.score(path.keys, '>'),
+  }));
   return writeSounds(best(ends)[0]?.sounds ?? []);
 }
 

@@ -66,7 +66,20 @@ export function spellingDistance(from: string, to: string): number {
 }
 
 /** Pairs that stand for one sound or for neighbouring ones. */
-const NEAR: Readonly<Record<string, number>> = { vw: 0, ei: 0.5, iy: 0.3, ou: 0.5, bv: 0.5, jz: 0.3, kq: 0.2, sz: 0.7, ae: 0.8, au: 1.2, ai: 1.4, ao: 1.2 };
+const NEAR: Readonly<Record<string, number>> = {
+  vw: 0,
+  ei: 0.5,
+  iy: 0.3,
+  ou: 0.5,
+  bv: 0.5,
+  jz: 0.3,
+  kq: 0.2,
+  sz: 0.7,
+  ae: 0.8,
+  au: 1.2,
+  ai: 1.4,
+  ao: 1.2,
+};
 
 function exchange(one: string, other: string): number {
   if (one === other) return 0;

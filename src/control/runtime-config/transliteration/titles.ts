@@ -32,16 +32,18 @@ const TITLES = new Map<string, string>(
   }).map(([latin, devanagari]) => [latin, devanagari.normalize('NFC')]),
 );
 
-/** Those that are part of the name itself: `Md. Imran` is called Mohammad. */
-const NAMES = new Set(['md', 'mohd', 'moh']);
+/** Not titles but the name itself, shortened: `Md. Imran` is called Mohammad. */
+const SHORT_NAMES = new Set(['md', 'mohd', 'moh', 'मोहम्मद']);
 
-/** The Hindi for a title, or null for any other word. */
+const IN_HINDI = new Set([...TITLES.values()].map((title) => title.replace(/\.$/, '')));
+
+/** The Hindi for a title or a short form, or null for any other word. */
 export function titleOf(word: string): string | null {
   return TITLES.get(word.toLowerCase()) ?? null;
 }
 
-/** Whether a word stands before the name and is not part of it. */
+/** Whether a word, with or without its full stop and in either script, stands beside the name and is not part of it. */
 export function isTitle(word: string): boolean {
-  const plain = word.toLowerCase().replace(/\.$/, '');
-  return TITLES.has(plain) && !NAMES.has(plain);
+  const plain = word.toLowerCase().normalize('NFC').replace(/\.$/, '');
+  return (TITLES.has(plain) || IN_HINDI.has(plain)) && !SHORT_NAMES.has(plain);
 }

@@ -32,6 +32,7 @@ export async function walkBots(step: Step): Promise<void> {
   await step('importBot', 404, { query: 'bot_id=nosuch&replace=true', json: imported });
   await step('rotateWidgetKey', 200, { params });
   await step('rotateWidgetKey', 412, { params, headers: STALE });
+  await step('setLivePromptCache', 204, { params, json: { static_version: 'v1', cache_name: null } });
   await step('createCallTicket', 201, { params });
   await step('deleteBot', 412, { params, headers: STALE });
   await step('deleteBot', 204, { params });

@@ -63,7 +63,10 @@ export async function walkPeople(plane: PlaneUnderTest, step: Step): Promise<voi
   await step('changeSettings', 200, {
     json: { values: { sip_outbound_trunk_id: 'trunk-1', sip_default_from: '+911140000000' } },
   });
-  await step('changeSettings', 412, { json: { values: { sip_default_from: '+911140000001' } }, headers: STALE });
+  await step('changeSettings', 412, {
+    json: { values: { sip_default_from: '+911140000001' } },
+    headers: STALE,
+  });
   await step('probeSetting', 200, { params: { what: 'storage' } });
   await step('rotateSealingKey', 200);
 }
