@@ -98,6 +98,6 @@ export const CallResults = Type.Object(
     end_detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     bot_id: Type.Optional(Type.String()),
   },
-  { additionalProperties: true },
+  { title: 'CallResults', additionalProperties: true },
 );
 export type CallResults = Static<typeof CallResults>;

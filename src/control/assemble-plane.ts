@@ -97,8 +97,9 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     hasProviderKey: async (name) => (await system.current()).providerKey(name) !== null,
     socketUrl: () => `ws://${hostPort(settings.fleetListen)}`,
     onRemoved: async (id) => {
-      await outbound.endpoints.remove(`bot:${id}`);
-      await outbound.deliveries.removeEndpoint(`bot:${id}`);
+      // A later bot of the same id must not inherit what this one signed and logged in with.
+      await outbound.forgetBot(id);
+      await secrets.removeAll(id);
     },
   });
   if (await bots.store.isEmpty()) {
@@ -128,6 +129,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     nowIso,
     recordingsFolder,
     exportsFolder: join(settings.dataDir, 'exports'),
+    dispositionRules: async (id) => (await bots.cached.get(id))?.auto_dispositions ?? [],
     strict: settings.strictResults,
   });
   const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));

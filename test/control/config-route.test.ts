@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
-import { createBotStore } from '../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createBotStore } from '../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
 

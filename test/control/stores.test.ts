@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { createBotStore } from '../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { finalStatus } from '../../src/control/calls/call-record.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';

@@ -29,7 +29,9 @@ async function dial(
   const answer = await httpCall(`http://127.0.0.1:${port}/rtc/dialout`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
-    ...(method === 'GET' ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(method === 'GET'
+      ? {}
+      : { body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) }),
     timeoutMs: 10_000,
     maxBytes: 100_000,
   });
@@ -153,6 +155,11 @@ t.test('what does not fit is refused with the place of the mistake, and nothing 
     [{ ...BODY, config_url: 'https://user:word@elsewhere.example.org' }, 422, '/config_url'],
     [{ ...BODY, config_url: 'file:///etc/passwd' }, 422, '/config_url'],
     [{ ...BODY, connected_event: { text: 'x'.repeat(70_000) } }, 413],
+    [
+      `{"bot_id":"clinic","to_number":"1001","connected_event":{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}}`,
+      400,
+    ],
+    [Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
   ];
   for (const [body, status, pointer] of wrong) {
     const answer = await dial(port, body);

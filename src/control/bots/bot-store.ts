@@ -1,8 +1,6 @@
 import type { Bot, BotContent } from '../../contracts/bot.ts';
 import type { AuditCause } from '../audit/audit-entry.ts';
 
-export { createBotStore, MAX_VERSIONS } from './lmdb-bot-store.ts';
-
 /**
  * The bots of the installation. Calls get the published bot; editors work on a draft beside it. Asynchronous, so that a
  * store on another machine can stand behind it; every implementation passes `test/control/bot-store-conformance.ts`.
@@ -16,7 +14,7 @@ export interface BotStore {
   /** The bot as editors see it. */
   find(botId: string): Promise<StoredBot | null>;
   /** By id, behind `after`. */
-  list(page: { limit: number; after?: string }): Promise<StoredBot[]>;
+  list(page: { limit: number; after?: string }): Promise<BotSummary[]>;
   /** Null where the id is taken. */
   create(
     botId: string,
@@ -31,7 +29,7 @@ export interface BotStore {
   /** With all its versions. `check` may throw. Says whether there was one. */
   remove(botId: string, check: (standing: StoredBot) => void, stamp: BotStamp): Promise<boolean>;
   /** Newest first, below `before`. */
-  versions(botId: string, page: { limit: number; before?: number }): Promise<BotVersion[]>;
+  versions(botId: string, page: { limit: number; before?: number }): Promise<BotVersionRow[]>;
   version(botId: string, version: number): Promise<BotVersion | null>;
 }
 
@@ -51,11 +49,20 @@ export interface StoredBot {
   updated_at: string;
 }
 
+/** A bot in a list: prompts are long, so no content is read for it. */
+export interface BotSummary extends Omit<StoredBot, 'draft'> {
+  name: string;
+  timezone: string;
+}
+
 /** A saved content; never changed once written. The last 200 and the published one are kept. */
-export interface BotVersion {
+export interface BotVersion extends BotVersionRow {
+  content: BotContent;
+}
+
+export interface BotVersionRow {
   bot_id: string;
   version: number;
-  content: BotContent;
   saved_at: string;
   /** Name of who saved it; null for the product itself. */
   saved_by: string | null;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { BotContent, BotId, NewBot } from '../../contracts/bot.ts';
-import type { BotVersion, StoredBot } from './bot-store.ts';
+import type { BotSummary, BotVersionRow, StoredBot } from './bot-store.ts';
 import { newContent } from './merge-bot.ts';
 import type { BotFinding } from './validate-bot.ts';
 
@@ -112,11 +112,11 @@ export function botView(bot: StoredBot): Static<typeof BotView> {
   };
 }
 
-export function botRow(bot: StoredBot): Static<typeof BotRow> {
+export function botRow(bot: BotSummary): Static<typeof BotRow> {
   return {
     bot_id: bot.bot_id,
-    name: bot.draft.name,
-    timezone: bot.draft.timezone,
+    name: bot.name,
+    timezone: bot.timezone,
     version: bot.version,
     published_version: bot.published_version,
     has_unpublished_changes: bot.version !== bot.published_version,
@@ -131,7 +131,7 @@ export function replacingContent(body: Static<typeof ReplaceBotBody>): BotConten
   return Object.fromEntries(fields) as unknown as BotContent;
 }
 
-export function versionRow(version: BotVersion, bot: StoredBot): Static<typeof VersionRow> {
+export function versionRow(version: BotVersionRow, bot: StoredBot): Static<typeof VersionRow> {
   return {
     version: version.version,
     saved_at: version.saved_at,

@@ -1,7 +1,15 @@
 import type { Bot, BotContent } from '../../contracts/bot.ts';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { TransactionalAuditLog } from '../audit/audit-log.ts';
-import type { BotChange, BotStamp, BotStore, BotVersion, StoredBot } from './bot-store.ts';
+import type {
+  BotChange,
+  BotStamp,
+  BotStore,
+  BotSummary,
+  BotVersion,
+  BotVersionRow,
+  StoredBot,
+} from './bot-store.ts';
 
 /** Saved contents of a bot that are kept beside the published one. */
 export const MAX_VERSIONS = 200;
@@ -41,15 +49,18 @@ class LmdbBots implements BotStore {
   readonly #audit: Pick<TransactionalAuditLog, 'append'> | undefined;
   /** The published bots: one look-up per call. */
   readonly #published: Table<Bot>;
-  readonly #bots: Table<StoredBot>;
-  readonly #versions: Table<BotVersion>;
+  readonly #bots: Table<BotSummary>;
+  readonly #versions: Table<BotVersionRow>;
+  /** `[bot_id, version]` to what was saved; the draft is the content of the newest version. */
+  readonly #contents: Table<BotContent>;
 
   constructor(store: KeyValueStore, audit: Pick<TransactionalAuditLog, 'append'> | undefined) {
     this.#store = store;
     this.#audit = audit;
     this.#published = store.table('bots');
-    this.#bots = store.table('bot-drafts');
-    this.#versions = store.table('bot-versions');
+    this.#bots = store.table('bot-rows');
+    this.#versions = store.table('bot-version-rows');
+    this.#contents = store.table('bot-contents');
   }
 
   async get(botId: string): Promise<Bot | null> {
@@ -75,7 +86,7 @@ class LmdbBots implements BotStore {
     return this.#find(this.#reader(), botId);
   }
 
-  async list(page: { limit: number; after?: string }): Promise<StoredBot[]> {
+  async list(page: { limit: number; after?: string }): Promise<BotSummary[]> {
     const start = page.after === undefined ? {} : { start: page.after, exclusiveStart: true };
     return this.#bots.range({ limit: page.limit, ...start }).map((entry) => entry.value);
   }
@@ -115,20 +126,25 @@ class LmdbBots implements BotStore {
       writes.remove(this.#published, botId);
       writes.remove(this.#bots, botId);
       const range = { limit: MAX_VERSIONS + 1, start: [botId, 0], end: [botId, Number.MAX_SAFE_INTEGER] };
-      for (const key of this.#versions.keys(range)) writes.remove(this.#versions, key);
+      for (const key of this.#versions.keys(range)) {
+        writes.remove(this.#versions, key);
+        writes.remove(this.#contents, key);
+      }
       this.#note(writes, stamp, botId, standing, null);
       return true;
     });
   }
 
-  async versions(botId: string, page: { limit: number; before?: number }): Promise<BotVersion[]> {
+  async versions(botId: string, page: { limit: number; before?: number }): Promise<BotVersionRow[]> {
     const start = [botId, page.before ?? Number.MAX_SAFE_INTEGER];
     const range = { limit: page.limit, start, end: [botId, 0], reverse: true, exclusiveStart: true };
     return this.#versions.range(range).map((entry) => entry.value);
   }
 
   async version(botId: string, version: number): Promise<BotVersion | null> {
-    return this.#versions.get([botId, version]) ?? null;
+    const row = this.#versions.get([botId, version]);
+    const content = row && this.#contents.get([botId, version]);
+    return content ? { ...row, content } : null;
   }
 
   /** Says whether there was something to do. */
@@ -138,7 +154,7 @@ class LmdbBots implements BotStore {
       const bot = this.#find(writes, botId);
       if (!bot) return false;
       this.#keepVersion(writes, bot, null, { nowIso: bot.updated_at, by: null });
-      writes.put(this.#bots, botId, bot);
+      writes.put(this.#bots, botId, summaryOf(bot));
       return true;
     });
   }
@@ -149,8 +165,12 @@ class LmdbBots implements BotStore {
 
   /** A published bot that has not been adopted yet counts as its own version 1. */
   #find(reads: Pick<Transaction, 'get'>, botId: string): StoredBot | null {
-    const stored = reads.get(this.#bots, botId);
-    if (stored) return stored;
+    const row = reads.get(this.#bots, botId);
+    const draft = row && reads.get(this.#contents, [botId, row.version]);
+    if (draft) {
+      const { name: _name, timezone: _timezone, ...kept } = row;
+      return { ...kept, draft };
+    }
     const bot = reads.get(this.#published, botId);
     if (!bot) return null;
     return {
@@ -187,7 +207,7 @@ class LmdbBots implements BotStore {
       const live = writes.get(this.#published, next.bot_id);
       if (live) writes.put(this.#published, next.bot_id, { ...live, widget_api_key: next.widget_api_key });
     }
-    writes.put(this.#bots, next.bot_id, next);
+    writes.put(this.#bots, next.bot_id, summaryOf(next));
     return next;
   }
 
@@ -195,18 +215,20 @@ class LmdbBots implements BotStore {
     writes.put(this.#versions, [bot.bot_id, bot.version], {
       bot_id: bot.bot_id,
       version: bot.version,
-      content: bot.draft,
       saved_at: stamp.nowIso,
       saved_by: stamp.by,
       note,
     });
+    writes.put(this.#contents, [bot.bot_id, bot.version], bot.draft);
     this.#forgetVersion(writes, bot, bot.version - MAX_VERSIONS);
   }
 
   /** Drops a version that is too old to be kept and not the live one. */
   #forgetVersion(writes: Transaction, bot: StoredBot, version: number | null): void {
     if (version === null || version < 1 || version > bot.version - MAX_VERSIONS) return;
-    if (version !== bot.published_version) writes.remove(this.#versions, [bot.bot_id, version]);
+    if (version === bot.published_version) return;
+    writes.remove(this.#versions, [bot.bot_id, version]);
+    writes.remove(this.#contents, [bot.bot_id, version]);
   }
 
   #note(
@@ -254,6 +276,10 @@ function blank(botId: string, content: BotContent, nowIso: string): StoredBot {
     created_at: nowIso,
     updated_at: nowIso,
   };
+}
+
+function summaryOf({ draft, ...kept }: StoredBot): BotSummary {
+  return { ...kept, name: draft.name, timezone: draft.timezone };
 }
 
 function publishedBot(bot: StoredBot, live: { version: number; content: BotContent }): Bot {

@@ -8,9 +8,10 @@ import type { TtlCache } from '../caches/ttl-cache.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { botAccessRoutes } from './access-routes.ts';
 import { botRoutes } from './bot-routes.ts';
-import { type BotStore, createBotStore } from './bot-store.ts';
+import type { BotStore } from './bot-store.ts';
 import { type CallTickets, createCallTickets } from './call-tickets.ts';
 import { botCopyRoutes } from './copy-routes.ts';
+import { createBotStore } from './lmdb-bot-store.ts';
 import { ManageBots } from './manage-bots.ts';
 import { botVersionRoutes } from './version-routes.ts';
 

@@ -3,8 +3,9 @@ import { etagOf } from '../http/etag.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { BOT_EDITORS, BOT_READERS, BOT_TAG, BOTS_PATH, BotParams, botReply, STALE } from './bot-routes.ts';
-import { type BotStore, MAX_VERSIONS } from './bot-store.ts';
+import type { BotStore } from './bot-store.ts';
 import { BotView, botView, Finding, VersionRow, VersionView, versionRow } from './bot-views.ts';
+import { MAX_VERSIONS } from './lmdb-bot-store.ts';
 import type { ManageBots } from './manage-bots.ts';
 
 const VersionParams = Type.Object({

@@ -77,8 +77,7 @@ export function refusedRecord(call: ActiveCall, by: RefusedBy): CallRecord {
 export function completedRecord(
   record: CallRecord,
   results: CallResults,
-  sha256: string,
-  nowIso: string,
+  more: { sha256: string; nowIso: string; autoDisposition: string | null },
 ): CallRecord {
   const { session_id: _session, bot_id: _bot, ...fields } = results;
   const known = Object.entries(fields).filter(([name]) => Object.hasOwn(CallResults.properties, name));
@@ -91,15 +90,17 @@ export function completedRecord(
     stream_id: results.stream_id || record.stream_id,
     caller_id: results.caller_id || record.caller_id,
     from_number: results.from_number ?? record.from_number,
-    disposition: record.disposition ?? analysed(analysis.disposition, MAX_DISPOSITION_CHARS),
+    disposition:
+      record.disposition ?? more.autoDisposition ?? analysed(analysis.disposition, MAX_DISPOSITION_CHARS),
+    auto_disposition: more.autoDisposition,
     summary: record.summary ?? analysed(analysis.summary, MAX_SUMMARY_CHARS),
     sentiment: record.sentiment ?? analysed(analysis.sentiment, MAX_DISPOSITION_CHARS),
     late_result: record.status === 'lost',
-    updated_at: nowIso,
-    ended_at: endOf(record, results, nowIso),
+    updated_at: more.nowIso,
+    ended_at: endOf(record, results, more.nowIso),
     version: record.version + 1,
     results_extra: Object.fromEntries(extra),
-    results_sha256: sha256,
+    results_sha256: more.sha256,
   };
 }
 

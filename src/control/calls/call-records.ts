@@ -6,7 +6,7 @@ import { ExportRunner } from '../exports/export-runner.ts';
 import { createExportStore } from '../exports/export-store.ts';
 import type { CoreSecretGuard } from '../http/core-secret-guard.ts';
 import type { AnyRoute } from '../http/route.ts';
-import { resultsRoute } from '../results/receive-results.ts';
+import { type ReceiveResultsParts, resultsRoute } from '../results/receive-results.ts';
 import { callRoutes } from './call-routes.ts';
 import type { CallRecordStore } from './call-store.ts';
 import { startLostCallsSweep } from './lost-calls.ts';
@@ -21,6 +21,8 @@ export interface CallRecordsParts {
   recordingsFolder: string;
   /** Of its own, made where it is missing: unknown export files in it are removed. */
   exportsFolder: string;
+  /** The bot's `auto_dispositions`. */
+  dispositionRules: ReceiveResultsParts['dispositionRules'];
   /** `STRICT_RESULTS`. */
   strict: boolean;
   /** Whether a call is known to go on in a slot or a room; it is not given up as lost then. */
@@ -35,7 +37,7 @@ export interface CallRecords {
 
 /** The call records as a part of the control plane: their routes and what goes on beside them. */
 export async function startCallRecords(parts: CallRecordsParts): Promise<CallRecords> {
-  const { store, calls, audit, guard, logger, nowIso, recordingsFolder, strict } = parts;
+  const { store, calls, audit, guard, logger, nowIso, recordingsFolder, dispositionRules, strict } = parts;
   const exports = createExportStore(store);
   const runner = new ExportRunner({ calls, exports, folder: parts.exportsFolder, logger, nowIso });
   await runner.start();
@@ -47,7 +49,7 @@ export async function startCallRecords(parts: CallRecordsParts): Promise<CallRec
   });
   return {
     routes: [
-      resultsRoute({ calls, recordingsFolder, guard, strict, logger, nowIso }),
+      resultsRoute({ calls, recordingsFolder, dispositionRules, guard, strict, logger, nowIso }),
       ...callRoutes({ calls, audit, recordingsFolder, nowIso }),
       ...exportRoutes({ exports, runner, audit, nowIso }),
     ],

@@ -18,7 +18,7 @@ export interface CallRecordStore {
    * `matchStream` results of an unknown session go to the socket call that is open under their `stream_id`. What
    * belongs to no call is kept apart as an orphan.
    */
-  complete(results: CallResults, nowIso: string, options?: { matchStream?: boolean }): Promise<Completion>;
+  complete(results: CallResults, nowIso: string, options?: CompleteOptions): Promise<Completion>;
   /**
    * Writes the record of a call at the agent desk, one per `parent_call_id`; a repeat adds what has become known and
    * blanks nothing.
@@ -55,6 +55,12 @@ export interface CallRecordStore {
   isRecordingShared(recordingKey: string, sessionId: string): Promise<boolean>;
   /** Newest first. */
   listOrphans(limit: number): Promise<OrphanResults[]>;
+}
+
+export interface CompleteOptions {
+  matchStream?: boolean;
+  /** What the bot's rules make of the results; what a person has set stays, what the analysis says comes behind it. */
+  autoDisposition?: string | null;
 }
 
 export type Completion =

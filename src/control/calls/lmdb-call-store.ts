@@ -13,7 +13,7 @@ import {
   rowOf,
 } from './call-record.ts';
 import { type CallFilter, type CallPage, type CallQuery, countCalls, searchCalls } from './call-search.ts';
-import type { CallEdit, CallRecordStore, Completion, OrphanResults } from './call-store.ts';
+import type { CallEdit, CallRecordStore, CompleteOptions, Completion, OrphanResults } from './call-store.ts';
 import {
   type CallTables,
   forgetStream,
@@ -63,11 +63,7 @@ class LmdbCallRecords implements CallRecordStore {
     return this.#insert(refusedRecord(call, by));
   }
 
-  complete(
-    results: CallResults,
-    nowIso: string,
-    options: { matchStream?: boolean } = {},
-  ): Promise<Completion> {
+  complete(results: CallResults, nowIso: string, options: CompleteOptions = {}): Promise<Completion> {
     const sha256 = digest(results);
     return this.#store.transaction((writes): Completion => {
       const record = this.#recordFor(writes, results, options.matchStream === true);
@@ -83,7 +79,8 @@ class LmdbCallRecords implements CallRecordStore {
           deleted: record.deleted_at !== null,
         };
       }
-      const completed = completedRecord(record, results, sha256, nowIso);
+      const { autoDisposition = null } = options;
+      const completed = completedRecord(record, results, { sha256, nowIso, autoDisposition });
       this.#write(writes, record, completed);
       forgetStream(writes, this.#tables, record);
       if (record.session_id !== results.session_id) {

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeError } from '../../platform/app-error.ts';
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallPage } from '../calls/call-search.ts';
@@ -19,14 +19,18 @@ export interface ExportRunnerParts {
   folder: string;
   logger: Logger;
   nowIso: () => string;
+  /** Instead of {@link CHECKPOINT_MS}. */
+  checkpointMs?: number;
 }
 
 /** Rows of one page; a page is a small fraction of a millisecond's work per row. */
 const PAGE_ROWS = 50;
 /** The process does other work after so much writing in one go: calls are served by the same loop. */
 const SLICE_MS = 2;
-/** A job is written down so often, with its file synced: a restart repeats at most this. */
-const CHECKPOINT_ROWS = 5_000;
+/** After each page the export rests, so that it takes no more than its share of the processor. */
+const REST_MS = 1;
+/** A job is written down so often, with its file synced: a restart repeats at most this much work. */
+const CHECKPOINT_MS = 2_000;
 /** A larger export fails and says so. */
 const MAX_EXPORT_BYTES = 4 * 1_073_741_824;
 const EXPIRY_EVERY_MS = 600_000;
@@ -113,7 +117,7 @@ export class ExportRunner {
         throw new Error('the file of this export was lost before it was whole; export again');
       }
       await file.truncate(job.bytes);
-      let unsaved = 0;
+      let savedAtMs = monotonicMs();
       if (job.bytes === 0 && job.format === 'csv') job = await append(file, job, csvHeader(), 0);
       while (true) {
         if (this.#stopped) return;
@@ -124,13 +128,13 @@ export class ExportRunner {
         });
         const text = await this.#textOf(job, page);
         job = { ...(await append(file, job, text, page.rows.length)), position: page.next };
-        unsaved += page.rows.length;
         if (job.bytes > MAX_EXPORT_BYTES) throw new Error('the export grew over 4 GB; narrow its filters');
         if (page.next === null) break;
-        if (unsaved < CHECKPOINT_ROWS) continue;
+        await sleepMs(REST_MS);
+        if (monotonicMs() - savedAtMs < (this.#parts.checkpointMs ?? CHECKPOINT_MS)) continue;
         await file.datasync();
         await exports.put(job);
-        unsaved = 0;
+        savedAtMs = monotonicMs();
       }
       await file.sync();
     } finally {

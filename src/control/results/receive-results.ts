@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
+import type { AutoDisposition } from '../../contracts/bot/operation.ts';
 import { CallResults } from '../../contracts/call-results.ts';
 import { RESULTS_PATH } from '../../contracts/http-names.ts';
 import { RESULTS_MAX_BYTES } from '../../contracts/limits.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { autoDisposition } from '../bots/auto-disposition.ts';
 import type { CallRecordStore, Completion } from '../calls/call-store.ts';
 import { removeRecording } from '../calls/delete-call.ts';
 import type { CoreSecretGuard } from '../http/core-secret-guard.ts';
@@ -11,6 +13,8 @@ import { type AnyRoute, route } from '../http/route.ts';
 export interface ReceiveResultsParts {
   calls: CallRecordStore;
   recordingsFolder: string;
+  /** The bot's `auto_dispositions` (decisions.md 27). */
+  dispositionRules: (botId: string) => Promise<readonly AutoDisposition[]>;
   guard: CoreSecretGuard;
   /** `STRICT_RESULTS`: only who knows the core secret may deliver. */
   strict: boolean;
@@ -46,7 +50,12 @@ export function resultsRoute(parts: ReceiveResultsParts): AnyRoute {
     },
     handler: async ({ body: results, headers }) => {
       const signed = parts.strict || knowsSecret(parts.guard, headers);
-      const completion = await parts.calls.complete(results, parts.nowIso(), { matchStream: signed });
+      const botId = (await parts.calls.get(results.session_id))?.bot_id ?? results.bot_id;
+      const rules = botId === undefined ? [] : await parts.dispositionRules(botId);
+      const completion = await parts.calls.complete(results, parts.nowIso(), {
+        matchStream: signed,
+        autoDisposition: autoDisposition(rules, results),
+      });
       // The recording of a call that was deleted meanwhile came in before these results. Unsigned ones may lie.
       if (signed && completion.outcome === 'duplicate' && completion.deleted) {
         await removeRecording(parts, results.session_id, results.recording_key);

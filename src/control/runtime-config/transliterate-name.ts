@@ -2,8 +2,11 @@ import { KNOWN_NAMES, NAME_ELEMENTS } from './transliteration/known-names.ts';
 import { createNameSpeller } from './transliteration/name-speller.ts';
 import { isTitle, titleOf } from './transliteration/titles.ts';
 
-/** Longer text is no name; what is beyond is dropped, in characters of UTF-16. */
-const MAX_NAME_LENGTH = 200;
+/**
+ * Longer text is no name; what is beyond is dropped, in units of UTF-16. The work grows with the letters
+ * of unknown words: some 5 ms for a hundred.
+ */
+const MAX_NAME_LENGTH = 100;
 
 /** Latin letters with their accents and apostrophes, as one word: `José`, `D'Souza`. */
 const LATIN_WORD = /\p{Script=Latin}(?:\p{Script=Latin}|[\u0300-\u036f]|['’])*/gu;
@@ -38,8 +41,14 @@ const TITLE = /(?<![\p{L}\p{M}])([A-Za-z](?:\/?[A-Za-z]){1,7})\.?(?![\p{L}\p{M}/
 function withTitles(text: string): string {
   // A word that stands alone is the name itself: `Sri`.
   if (/^\s*\p{L}+\s*$/u.test(text)) return text;
-  return text.replace(TITLE, (whole, word: string) => titleOf(word) ?? whole);
+  return text.replace(TITLE, (whole, word: string) => {
+    // In `MS Rao` the letters are initials; in `MS RAO` nobody can tell, and the title is more frequent.
+    const areInitials = whole === word && INITIALS_OR_TITLE.test(word) && /[a-z]/.test(text);
+    return areInitials ? whole : (titleOf(word) ?? whole);
+  });
 }
+
+const INITIALS_OR_TITLE = /^(MS|KM|ER|SH)$/;
 
 function writeWord(word: string): string {
   const letters = plainLetters(word);

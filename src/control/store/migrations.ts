@@ -3,6 +3,7 @@ import { STORE_VERSION } from '../../contracts/versions.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { adoptPublishedBots } from '../bots/lmdb-bot-store.ts';
 import { openCallTables, writeRecord } from '../calls/call-tables.ts';
 import { isRecordV1, upgradeRecordV1 } from '../calls/upgrade-record.ts';
 
@@ -16,7 +17,12 @@ interface Migration {
 }
 
 /** In order, without a gap. */
-const MIGRATIONS: readonly Migration[] = [{ to: 2, run: completeCallRecords }];
+const MIGRATIONS: readonly Migration[] = [
+  {
+    to: 2,
+    run: async (store) => (await completeCallRecords(store)) + (await adoptPublishedBots(store)),
+  },
+];
 
 /**
  * Brings a store that an older version wrote to the present one. Runs before anything else reads the store. Each step
@@ -50,7 +56,7 @@ const RUNNING = 'running';
 /** Records in one commit: they may be megabytes each. */
 const BATCH = 50;
 
-/** Version 2: the whole call record, and the index that calls are found by. */
+/** Version 2: the whole call record, and the index that calls are found by; bots get drafts and versions. */
 async function completeCallRecords(store: KeyValueStore): Promise<number> {
   const tables = openCallTables(store);
   let changed = 0;

@@ -3,9 +3,11 @@ import { Compile } from 'typebox/compile';
 import { type DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import { MAX_CONNECTED_BYTES } from '../../contracts/limits.ts';
+import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isLoopbackHost, isSafeTransport } from '../../platform/origins.ts';
 import type { Settings } from '../../platform/settings.ts';
+import { readJson } from '../../platform/strict-json.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { isCoreSecret } from './core-secret.ts';
 import { badBody, REFUSALS, type Refusal, refusalParts } from './refusal.ts';
@@ -95,15 +97,14 @@ async function readBody(request: IncomingMessage): Promise<Buffer | Refusal> {
 }
 
 const schema = Compile(DialoutRequest);
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 const MAX_ERRORS = 20;
 
 function readDialout(body: Buffer): { dialout: DialoutRequest } | Refusal {
   let value: unknown;
   try {
-    value = JSON.parse(utf8.decode(body));
-  } catch {
-    return badBody(400, 'bad_request', 'the body is not JSON in UTF-8');
+    value = readJson(body);
+  } catch (error) {
+    return badBody(400, 'bad_request', describeError(error));
   }
   if (!schema.Check(value)) {
     const errors = schema.Errors(value).flatMap(({ keyword, instancePath, message, params }) => {

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Bot } from '../../../src/contracts/bot.ts';
-import { createBotStore } from '../../../src/control/bots/bot-store.ts';
 import { createCallTickets, TICKET_LIFE_MS } from '../../../src/control/bots/call-tickets.ts';
-import { adoptPublishedBots } from '../../../src/control/bots/lmdb-bot-store.ts';
+import { adoptPublishedBots, createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { testBot } from '../running-control.ts';
 

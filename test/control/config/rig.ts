@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { Bot } from '../../../src/contracts/bot.ts';
 import type { RuntimeConfig } from '../../../src/contracts/runtime-config.ts';
 import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
-import { createBotStore } from '../../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { createCachedBots } from '../../../src/control/caches/cached-bots.ts';
 import { createLivePromptCacheStore } from '../../../src/control/caches/live-prompt-cache.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { createBotStore } from '../../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { startControl } from '../../../src/control/control.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';

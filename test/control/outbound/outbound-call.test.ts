@@ -213,6 +213,15 @@ t.test('R178 the outbound route has no rate limit of its own', async (t) => {
   t.same([...statuses], [404], '700 requests in less than a minute');
 });
 
+t.test('a key to which an admin has given a limit keeps to it', async (t) => {
+  const { plane, door } = await planeWithDoor(t);
+  const limited = () => post(plane, body, plane.as('limited-dialler'));
+  const statuses = [(await limited()).status, (await limited()).status, (await limited()).status];
+  t.same(statuses, [200, 200, 429]);
+  t.equal((await post(plane, body)).status, 200, 'other keys go on');
+  t.equal(door.dialled.length, 3);
+});
+
 t.test('what became of a call is read by its call_id', async (t) => {
   const { plane } = await planeWithDoor(t);
   const placed = (await post(plane, body)).json;

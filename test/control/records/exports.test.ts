@@ -127,7 +127,14 @@ async function stage(path: string): Promise<Stage> {
     store,
     folder,
     runner: (nowIso = () => new Date().toISOString()) =>
-      new ExportRunner({ calls: createCallRecordStore(store), exports, folder, logger, nowIso }),
+      new ExportRunner({
+        calls: createCallRecordStore(store),
+        exports,
+        folder,
+        logger,
+        nowIso,
+        checkpointMs: 50,
+      }),
     job: (id) => exports.get(id),
   };
 }
@@ -149,12 +156,11 @@ t.test('an export that was cut off goes on after a restart, and every call stand
   await createExportStore(on.store).add(exportJob('exp_1', 'jsonl', {}, new Date().toISOString()));
   let runner = on.runner();
   await runner.start();
-  // The first checkpoint stands after 5,000 rows.
   while (((await on.job('exp_1'))?.rows ?? 0) === 0) await new Promise((resolve) => setImmediate(resolve));
   await runner.stop();
   const cut = await on.job('exp_1');
   t.match(cut, { state: 'running', total: 12_000 });
-  t.ok(cut && cut.rows >= 5_000 && cut.rows < 12_000, `${cut?.rows} rows at the checkpoint`);
+  t.ok(cut && cut.rows > 0 && cut.rows < 12_000, `${cut?.rows} rows at the checkpoint`);
   await on.store.close();
   const file = join(on.folder, 'exp_1.jsonl');
   t.ok(readFileSync(file).length >= (cut?.bytes ?? 0));

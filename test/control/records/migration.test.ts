@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { OLDEST_STORE_VERSION, STORE_VERSION } from '../../../src/contracts/versions.ts';
+import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { migrateStore } from '../../../src/control/store/migrations.ts';
 import {
@@ -18,7 +19,7 @@ const logger = createLogger({ level: 'silent', role: 'test' });
 const folder = mkdtempSync(join(tmpdir(), 'trunkline-migration-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Every table of a store that the first version of the product wrote: three calls and an orphan. */
+/** Every table of a store that the first version of the product wrote: a bot, three calls and an orphan. */
 const thin = JSON.parse(
   readFileSync(projectPath('test/control/records/fixtures/thin-store.json'), 'utf8'),
 ) as Record<string, [StoreKey, unknown][]>;
@@ -59,6 +60,9 @@ async function checkMigrated(t: Test, store: KeyValueStore): Promise<void> {
   t.strictSame(await ids({ limit: 9, anyOf: { status: ['failed'] } }), ['thin-failed']);
   t.strictSame(await ids({ limit: 9, anyOf: { disposition: ['Resolved'] } }), ['thin-ended']);
   t.strictSame(await ids({ limit: 9, anyOf: { campaign_id: ['cmp_1'] } }), ['thin-active']);
+  const bots = createBotStore(store);
+  t.match(await bots.get('demo'), { bot_id: 'demo' });
+  t.match(await bots.list({ limit: 9 }), [{ bot_id: 'demo', published_version: 1 }]);
   t.match(await calls.listOrphans(9), [{ session_id: 'thin-orphan' }]);
 }
 

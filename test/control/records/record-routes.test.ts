@@ -296,6 +296,20 @@ t.test(
   },
 );
 
+t.test('the bot’s rules file a call by how it went, before the analysis and behind a person', async (t) => {
+  const deliver = async (id: string, seconds: number) => {
+    const analysis = { post_call_analysis: { disposition: 'Analysed' } };
+    const results = testResults(id, { call_duration_seconds: seconds, ...analysis });
+    await run.ask('core', '/call-results', { method: 'POST', body: JSON.stringify(results) });
+    return run.calls.get(id);
+  };
+  for (const id of ['r1', 'r2', 'r3']) await run.calls.insertActive({ ...activeCall(id), bot_id: 'ruled' });
+  await run.calls.edit('r3', { disposition: 'Said by hand' }, at(1), () => undefined);
+  t.match(await deliver('r1', 5), { disposition: 'Dropped early', auto_disposition: 'Dropped early' });
+  t.match(await deliver('r2', 50), { disposition: 'Analysed', auto_disposition: null });
+  t.match(await deliver('r3', 5), { disposition: 'Said by hand', auto_disposition: 'Dropped early' });
+});
+
 t.test('nothing of the above failed on the server side', async (t) => {
   t.strictSame(run.failures, []);
 });

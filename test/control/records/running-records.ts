@@ -48,6 +48,8 @@ export async function runRecords(options: { nowIso?: () => string; folder?: stri
     nowIso,
     recordingsFolder,
     exportsFolder: join(folder, 'exports'),
+    dispositionRules: async (botId) =>
+      botId === 'ruled' ? [{ disposition: 'Dropped early', when: { max_duration_seconds: 10 } }] : [],
     strict: false,
   });
   const failures: unknown[] = [];

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import {
   chmodSync,
   mkdtempSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
@@ -197,3 +199,36 @@ t.test('rotations without a start in between end at a bound', async (t) => {
   await t.rejects(rotateKey(box, store), { code: 'conflict' });
   t.equal((await open()).keyIds().length, 8);
 });
+
+t.test(
+  'the appliance itself does not start on a key file that others can read, with exit code 78',
+  async (t) => {
+    const folder = mkdtempSync(join(root, 'appliance-'));
+    const env = { ROLE: 'control', CONTROL_LISTEN: '127.0.0.1:0', DATA_DIR: folder, LOG_LEVEL: 'silent' };
+    const first = startMain(env);
+    await first.said;
+    first.child.kill('SIGTERM');
+    t.equal(await first.exit, 0);
+    chmodSync(join(folder, 'secrets.key'), 0o644);
+    const second = startMain(env);
+    t.equal(await second.exit, 78);
+    t.match(second.errors(), /^trunkline: DATA_DIR: the key file .* has mode 0644.*chmod 600.*\n$/);
+  },
+);
+
+/** The real main process. */
+function startMain(env: Record<string, string>) {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const entry = fileURLToPath(new URL(`../../main/fixtures/main-under-test.${extension}`, import.meta.url));
+  const child = spawn(process.execPath, [entry], { env: { ...process.env, ...env } });
+  let errors = '';
+  child.stderr.on('data', (part) => {
+    errors += part;
+  });
+  return {
+    child,
+    said: new Promise((resolve) => child.stdout.once('data', resolve)),
+    exit: new Promise((resolve) => child.once('exit', resolve)),
+    errors: () => errors,
+  };
+}

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuditLog, type TransactionalAuditLog } from '../../../src/control/audit/audit-log.ts';
-import { type BotStore, createBotStore } from '../../../src/control/bots/bot-store.ts';
+import type { BotStore } from '../../../src/control/bots/bot-store.ts';
+import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { createCachedBots } from '../../../src/control/caches/cached-bots.ts';
 import type { CallRecordStore } from '../../../src/control/calls/call-store.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
@@ -33,6 +34,7 @@ const KEYS: Readonly<Record<string, readonly Scope[]>> = {
   'other-dialler': ['calls:write'],
   reader: ['records:read'],
   campaigner: ['campaigns:write'],
+  'limited-dialler': ['calls:write'],
 };
 
 /** One person for each role and some keys, named after what they are; the accounts of the product have their own tests. */
@@ -44,7 +46,9 @@ const authenticator: Authenticator = {
       : null,
   apiKey: async (key): Promise<Actor | null> => {
     const scopes = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-    return scopes ? { type: 'api_key', id: `key_${key}`, name: key, scopes } : null;
+    if (!scopes) return null;
+    const limit = key === 'limited-dialler' ? { requestsPerMinute: 2 } : {};
+    return { type: 'api_key', id: `key_${key}`, name: key, scopes, ...limit };
   },
 };
 

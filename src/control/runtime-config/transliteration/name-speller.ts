@@ -20,8 +20,8 @@ const MIN_PART = 3;
 
 /**
  * A speller that knows `names` and the `elements` that names are put together from (`lal`, `preet`). A word is looked
- * up as it is, then in another spelling, then as two known parts, then in the spelling of another region; what is left
- * is written by rules and by analogy with the known names.
+ * up as it is, in another spelling, in the spelling of another region, as two known parts, and beside the known name
+ * that it differs least from; what is left is written by rules and by analogy with the known names.
  */
 export function createNameSpeller(names: readonly KnownName[], elements: readonly KnownName[]): NameSpeller {
   const exact = new Map(names);
@@ -73,8 +73,10 @@ export function createNameSpeller(names: readonly KnownName[], elements: readonl
   };
 }
 
-/** How far a spelling may be from the known name it shares its consonants with (see spellingDistance); both were found
- * on the tuning names by cross-validation. */
+/**
+ * How far a spelling may be from the known name that it shares a key with, as spellingDistance counts. Both were found
+ * by cross-validation on the names that are not held out.
+ */
 const FARTHEST_REGIONAL = 3;
 const FARTHEST_NEIGHBOUR = 1.4;
 
@@ -95,10 +97,18 @@ function nearest(
   group: readonly KnownName[] | undefined,
   farthest = Number.POSITIVE_INFINITY,
 ): string | null {
-  let best: { written: string; distance: number } | null = null;
+  let best: { latin: string; written: string; distance: number } | null = null;
   for (const [latin, written] of group ?? []) {
     const distance = spellingDistance(word, latin);
-    if (distance <= farthest && (!best || distance < best.distance)) best = { written, distance };
+    if (distance <= farthest && (!best || distance < best.distance)) best = { latin, written, distance };
   }
-  return best?.written ?? null;
+  return best && withOwnLabial(word, best.latin, best.written);
+}
+
+/** `Bikram` beside the known `Vikram`: who spells a b says ब, and who spells a v says व. */
+function withOwnLabial(word: string, latin: string, written: string): string {
+  const hasB = /b(?!h)/;
+  if (hasB.test(latin) && !word.includes('b')) return written.replaceAll('ब', 'व');
+  const isOneV = /^[^vw]*[vw][^vw]*$/.test(latin) && !/[vw]/.test(word);
+  return isOneV && hasB.test(word) && !latin.includes('b') ? written.replace('व', 'ब') : written;
 }

@@ -21,7 +21,7 @@ export function closeKey(word: string): string {
 
 /**
  * The key for spellings of another region: `th` for त in the South, `e` beside `i`, a short a that is not spoken
- * (`Kamla`, `Kamala`). It joins some different names too, so it is asked last.
+ * (`Kamla`, `Kamala`). It joins some different names too, so that the closer key is asked first.
  */
 export function looseKey(word: string): string {
   return closeKey(word)
@@ -55,7 +55,10 @@ export function spellingDistance(from: string, to: string): number {
   for (let at = 0; at < from.length; at++) {
     const next = [(row[0] ?? 0) + oneLetter(from, at)];
     for (let other = 0; other < to.length; other++) {
-      const change = (row[other] ?? 0) + exchange(from[at] ?? '', to[other] ?? '');
+      const change =
+        (row[other] ?? 0) +
+        exchange(from[at] ?? '', to[other] ?? '') +
+        (endsApart(from, at, to, other) ? 1 : 0);
       const drop = (row[other + 1] ?? 0) + oneLetter(from, at);
       const insert = (next[other] ?? 0) + oneLetter(to, other);
       next.push(Math.min(change, drop, insert));
@@ -63,6 +66,14 @@ export function spellingDistance(from: string, to: string): number {
     row = next;
   }
   return row[to.length] ?? 0;
+}
+
+/** Whether the words end here in vowels of different names: `Prabha` and `Prabhu`. */
+function endsApart(from: string, at: number, to: string, other: number): boolean {
+  const isEnd = at === from.length - 1 && other === to.length - 1;
+  return (
+    isEnd && from[at] !== to[other] && 'aiu'.includes(from[at] ?? '-') && 'aiu'.includes(to[other] ?? '-')
+  );
 }
 
 /** Pairs that stand for one sound or for neighbouring ones. */

@@ -9,8 +9,8 @@ export const COMPOUNDS = `
 रामप्रसाद ramprasad | रामसिंह ramsingh | रामस्वरूप ramswaroop ramswarup | स्वरूप swaroop swarup
 रामजीत ramjeet ramjit | रामदयाल ramdayal | रामगोपाल ramgopal | राममोहन rammohan | रामबाई rambai
 रामलखन ramlakhan | रामरती ramrati | रामवती ramwati ramvati | राजनाथ rajnath | राजपाल rajpal
-राजदीप rajdeep | राजवीर rajbir rajveer rajvir raajveer rajbeer | राजबाला rajbala | राजमोहन rajmohan
-राजवर्धन rajvardhan rajwardhan | राजमणि rajmani | राजवती rajwati | राजवंत rajwant
+राजदीप rajdeep | राजबीर rajbir rajbeer | राजवीर rajveer rajvir raajveer | राजबाला rajbala
+राजमोहन rajmohan | राजवर्धन rajvardhan rajwardhan | राजमणि rajmani | राजवती rajwati | राजवंत rajwant
 राजलक्ष्मी rajlakshmi rajlaxmi | राजप्रीत rajpreet | देवकुमार devkumar | देवनाथ devnath | देवपाल devpal
 देवदत्त devdutt | देवलाल devlal | देवप्रकाश devprakash | देवकरण devkaran | देवनारायण devnarayan
 शिवनाथ shivnath sivnath | शिवलाल shivlal | शिवप्रसाद shivprasad sivaprasad shivaprasad sivprasad
@@ -59,8 +59,8 @@ export const COMPOUNDS = `
 हरिराम hariram | हरिलाल harilal | हरिनारायण harinarayan | हरिनाथ harinath | हरिदास haridas | हरिओम hariom
 हरिकृष्ण harikrishna | हरिकिशन harikishan | हरिपाल haripal | हरिमोहन harimohan | हरिनंदन harinandan
 हरसुख harsukh | कालीचरण kalicharan | कालीराम kaliram | काली kali | कालिदास kalidas | लखनलाल lakhanlal
-लखनपाल lakhanpal | लक्ष्मीनारायण lakshminarayan laxminarayan lakshminarayana laxminarayana
-लक्ष्मीकांत lakshmikant laxmikant | लक्ष्मीदेवी lakshmidevi laxmidevi | लक्ष्मीचंद lakshmichand laxmichand
+लखनपाल lakhanpal | लक्ष्मीनारायण lakshminarayan laxminarayan | लक्ष्मीकांत lakshmikant laxmikant
+लक्ष्मीदेवी lakshmidevi laxmidevi | लक्ष्मीचंद lakshmichand laxmichand
 लक्ष्मीप्रिया lakshmipriya laxmipriya | लक्ष्मीप्रसाद lakshmiprasad laxmiprasad
 लक्ष्मणदास laxmandas lakshmandas | लक्ष्मणसिंह laxmansingh | मोहनदास mohandas | मोहनसिंह mohansingh
 मोहनराम mohanram | मोहनराज mohanraj | मोहनपाल mohanpal | मदनमोहन madanmohan | मदनगोपाल madangopal
@@ -197,5 +197,6 @@ export const COMPOUNDS = `
 यशोधन yashodhan | यशोवर्धन yashovardhan | सूर्यप्रताप suryapratap | भानुप्रताप bhanupratap
 चंद्रप्रताप chandrapratap | विजयप्रताप vijaypratap | रामप्रताप ramapratap rampratap | राजप्रताप rajpratap
 वीरप्रताप virpratap | महाप्रताप mahapratap | महासिंह mahasingh | महाराज maharaj | महाराजसिंह maharajsingh
-भैरव bhairav | भैरवनाथ bhairavnath | फ़ूलवती foolwati | फ़ूलचंद foolchand
+भैरव bhairav | भैरवनाथ bhairavnath | लक्ष्मीनारायणा lakshminarayana laxminarayana | फ़ूलवती foolwati
+फ़ूलचंद foolchand
 `;
