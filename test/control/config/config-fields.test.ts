@@ -116,7 +116,7 @@ t.test('R59 the opening message is rendered', async (t) => {
   t.equal(served.opening_message, 'Namaste Asha.');
 });
 
-t.test('R60 the tuning of the pipeline is served as the bot has it', async (t) => {
+t.test('the tuning of the pipeline is served as the bot has it', async (t) => {
   const rig = configRig(t);
   const served = await rig.call(
     {
@@ -155,7 +155,7 @@ t.test('R61 the keys of the system settings are injected, fallbacks included', a
   t.strictSame((await rig.bots.get('clinic'))?.llm, { provider: 'openai', model: 'm' }, 'the bot has none');
 });
 
-t.test('R62 R13 tools come with their parameters, and voicemail detection brings its own', async (t) => {
+t.test('R62 tools come with their parameters, and voicemail detection brings its own', async (t) => {
   const rig = configRig(t);
   const book = {
     type: 'http',
@@ -193,7 +193,7 @@ t.test('R62 R13 tools come with their parameters, and voicemail detection brings
   t.strictSame(off.tools, []);
 });
 
-t.test('R63 transfers: numbers, targets and the message before, with their variables filled', async (t) => {
+t.test('R41 transfers: numbers, targets and the message before, with their variables filled', async (t) => {
   const served = await configRig(t).call(
     {
       transfer_numbers: { desk: '+912240000001', own: '{{crm.branch}}' },
@@ -332,7 +332,7 @@ t.test('R70 the object storage of the settings is served', async (t) => {
   t.equal((await configRig(t).call({})).minio, null);
 });
 
-t.test('R72 R82 the desk is on where the bot says so, with a rendered context', async (t) => {
+t.test('R82 the desk is on where the bot says so, with a rendered context', async (t) => {
   const rig = configRig(t);
   const event = { name: 'Asha', due: 500 };
   const object = await rig.call(
