@@ -79,6 +79,10 @@ export async function openCall(parts: OpenCallParts, request: CallRequest): Prom
       timezone,
       surroundings,
     });
+  if (request.signal.aborted) {
+    // Nobody waits for the config any more, so there will be no call and no results either.
+    throw new AppError('bad_request', 'the connection was closed before the config was ready');
+  }
   const sessionId = await openSession(
     parts,
     {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { openCall } from '../../../src/control/runtime-config/open-call.ts';
 import { testBot } from '../running-control.ts';
 import { configRig } from './rig.ts';
 
@@ -102,4 +103,30 @@ t.test('R145 R43 the active record holds what the call brought and what was foun
     attempt: 2,
     run_number: 1,
   });
+});
+
+t.test('a slot that has gone away while the CRM was asked leaves no record of a call', async (t) => {
+  const gone = new AbortController();
+  const rig = configRig(t, {
+    prefetch: async () => {
+      gone.abort();
+      return {
+        data: {},
+        entry: {
+          kind: 'prefetch',
+          at: '',
+          url_host: null,
+          status: null,
+          ms: 0,
+          attempt: 1,
+          error: 'aborted',
+        },
+      };
+    },
+  });
+  await rig.bots.put(testBot({ crm_prefetch: PREFETCH }));
+  const { signal } = gone;
+  const request = { botId: 'clinic', callerId: '', streamId: '', connectedEvent: null, signal };
+  await t.rejects(openCall(rig.parts, request), { code: 'bad_request' });
+  t.strictSame((await rig.records.list({ limit: 9 })).rows, []);
 });
