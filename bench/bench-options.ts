@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
 import type { Framing } from '../src/contracts/wire.ts';
 import type { BenchPlan } from './bench-run.ts';
+import type { ConfigServeOptions } from './config-serve.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
+  part: 'calls' | 'plane' | 'both';
   plan: BenchPlan;
+  planePlan: ConfigServeOptions;
   form: 'full' | 'short';
   /** Where the JSON goes; null for a dated file in bench/results. */
   out: string | null;
@@ -12,13 +15,17 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
 pacer, recorder and results are the real ones; only words and voice are scripted, and every frame of
 the voice carries its number. The far end checks that none is missing, doubled or sent after "clear".
 
+The part "plane" loads the control plane on loopback beside node:http, Fastify and bare uWebSockets.js
+in the same process: a small answer, the config route, results.
+
+  --part P       calls, plane or both, one after the other (both)
   --calls N      calls at once (16)
   --slots N      slots of the appliance (as many as calls)
   --seconds N    measured time of each round (60)
@@ -40,6 +47,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
   const { values } = parseArgs({
     args: [...args],
     options: {
+      part: { type: 'string', default: 'both' },
       calls: { type: 'string' },
       slots: { type: 'string' },
       seconds: { type: 'string' },
@@ -58,7 +66,15 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
   if (slots < calls)
     throw new Error(`--slots ${slots} cannot carry --calls ${calls}; each call takes a slot`);
   const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
+  const { part } = values;
+  if (part !== 'calls' && part !== 'plane' && part !== 'both') {
+    throw new Error(`--part "${part}" is neither calls, plane nor both`);
+  }
   return {
+    part,
+    planePlan: smoke
+      ? { seconds: 0.5, rounds: 1, connections: 32, resultsPerRound: 500 }
+      : { seconds: 3, rounds: 3, connections: 32, resultsPerRound: 6_000 },
     form: smoke ? 'short' : 'full',
     out: values.out ?? null,
     plan: {

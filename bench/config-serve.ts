@@ -170,7 +170,7 @@ export function describeConfigServe(figures: ConfigServeFigures): string {
     line('small answer: Fastify', frameworks.fastify),
     line('small answer: bare uWS', frameworks.uws),
     line('small answer: our wrapper', frameworks.wrapper),
-    line('small answer: our route table', frameworks.table),
+    line('small answer: route table, secret', frameworks.table),
     line('record: secret and one store read', figures.read),
     line('floor of a config: HTTP, one put', floor),
     line('config: 8 kB prompt, 30 variables', config),

@@ -79,11 +79,23 @@ const WORDS = {
 
 /** Throws when the file lacks the form. */
 export function readBudget(form: 'full' | 'short'): Budget {
-  const budgets = JSON.parse(readFileSync(projectPath('bench/budgets.json'), 'utf8')) as Record<
-    string,
-    Budget
-  >;
-  const budget = budgets[form];
-  if (!budget) throw new Error(`bench/budgets.json has no entry "${form}"`);
+  return readEntry<Budget>(form);
+}
+
+/** Limits of the control-plane part. */
+export interface PlaneBudget {
+  /** Requests per second of processor time, ours to Fastify's. */
+  wrapperToFastifyRatio: number;
+  resultsPerSecond: number;
+}
+
+export function readPlaneBudget(): PlaneBudget {
+  return readEntry<PlaneBudget>('plane');
+}
+
+function readEntry<T>(name: string): T {
+  const budgets = JSON.parse(readFileSync(projectPath('bench/budgets.json'), 'utf8')) as Record<string, T>;
+  const budget = budgets[name];
+  if (!budget) throw new Error(`bench/budgets.json has no entry "${name}"`);
   return budget;
 }

@@ -1,5 +1,5 @@
 import { monotonicMs } from '../platform/clock.ts';
-import { createHttpServer } from '../platform/http-server.ts';
+import { createHttpServer, type HttpServer } from '../platform/http-server.ts';
 import { hostPort } from '../platform/settings.ts';
 import { assemblePlane, type PlaneParts } from './assemble-plane.ts';
 import { createIdempotencyStore } from './http/idempotency.ts';
@@ -32,23 +32,25 @@ export async function startControl(parts: ControlParts): Promise<Control> {
   const { settings, store, logger } = parts;
   let baseUrl = settings.baseUrl;
   const plane = await assemblePlane({ ...parts, baseUrl: () => baseUrl });
-  const server = createHttpServer({
-    routes: serveRoutes(plane.routes, {
-      authenticator: plane.authenticator,
-      guard: plane.guard,
-      baseUrl: () => baseUrl,
-      limiter: new RateLimiter(monotonicMs, parts.requestsPerMinute ?? DEFAULT_PER_MINUTE),
-      once: createOnce(createIdempotencyStore(store), Date.now),
-      ...(parts.onReply ? { onReply: parts.onReply } : {}),
-    }),
-    onError: (error, request) => {
-      logger.error(
-        { err: error, request_id: request.requestId, method: request.method, path: request.path },
-        'request failed',
-      );
-    },
-  });
+  let server: HttpServer | undefined;
   try {
+    server = createHttpServer({
+      trustedProxies: settings.trustedProxies,
+      routes: serveRoutes(plane.routes, {
+        authenticator: plane.authenticator,
+        guard: plane.guard,
+        baseUrl: () => baseUrl,
+        limiter: new RateLimiter(monotonicMs, parts.requestsPerMinute ?? DEFAULT_PER_MINUTE),
+        once: createOnce(createIdempotencyStore(store), Date.now),
+        ...(parts.onReply ? { onReply: parts.onReply } : {}),
+      }),
+      onError: (error, request) => {
+        logger.error(
+          { err: error, request_id: request.requestId, method: request.method, path: request.path },
+          'request failed',
+        );
+      },
+    });
     const { host, port: wanted } = settings.controlListen;
     const { port } = await server.listen(host, wanted);
     baseUrl = withRealPort(settings.baseUrl, port);
@@ -59,12 +61,12 @@ export async function startControl(parts: ControlParts): Promise<Control> {
       setupUrl,
       consumeTicket: plane.consumeTicket,
       async close() {
-        await server.close();
+        await server?.close();
         await plane.stop();
       },
     };
   } catch (error) {
-    await server.close();
+    await server?.close();
     await plane.stop();
     throw error;
   }

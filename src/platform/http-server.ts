@@ -6,15 +6,9 @@ import type {
 } from 'uWebSockets.js';
 import { AppError } from './app-error.ts';
 import { within } from './clock.ts';
-import type { HttpReply, HttpRequest, HttpRoute } from './http-server/http-types.ts';
+import type { HttpReply, HttpRequest, HttpRoute, IncomingRequest } from './http-server/http-types.ts';
 import { problemReply } from './http-server/problem.ts';
-import {
-  framingMistake,
-  hasBody,
-  type IncomingRequest,
-  proxyList,
-  readHead,
-} from './http-server/request-head.ts';
+import { framingMistake, hasBody, OpenRequest, proxyList } from './http-server/request-head.ts';
 import { type RouteMatch, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
 import { type Exchange, sendReply } from './http-server/send-reply.ts';
@@ -127,8 +121,8 @@ class UwsServer implements HttpServer {
   }
 
   /** Runs inside uWS: nothing may escape from here, and the abort handler comes first. */
-  #receive(response: UwsResponse, request: UwsRequest): void {
-    let controller: AbortController | null = null;
+  #receive(response: UwsResponse, uwsRequest: UwsRequest): void {
+    let request: OpenRequest | null = null;
     let held = 0;
     let counted = true;
     this.#openRequests++;
@@ -151,20 +145,20 @@ class UwsServer implements HttpServer {
     };
     response.onAborted(() => {
       exchange.open = false;
-      controller?.abort(new Error('the client has gone'));
+      request?.abort();
       exchange.onGone?.();
       release();
     });
-    let head: IncomingRequest = { ...NO_HEAD };
-    const fail = (error: unknown) => this.#answerError(exchange, head, error, release);
+    const fail = (error: unknown) => this.#answerError(exchange, request, error, release);
     try {
-      const read = readHead(request, response, this.#proxies);
-      head = read.head;
-      exchange.method = head.method;
-      exchange.requestId = head.requestId;
+      const open = new OpenRequest(uwsRequest, exchange, this.#proxies);
+      request = open;
+      exchange.method = open.method;
+      exchange.requestId = open.requestId;
+      const withBody = hasBody(open);
       // Whatever is refused before its body was read leaves bytes behind that must not be taken for a request.
-      exchange.closeAfter ||= hasBody(head) || read.repeated.size > 0;
-      const framing = framingMistake(head, read.repeated);
+      exchange.closeAfter ||= withBody || open.repeated !== null;
+      const framing = framingMistake(open);
       if (framing) {
         // Answered a turn later: what the client sent behind this request meets an open response then, and uWS ends
         // the connection instead of taking it for the next request.
@@ -172,30 +166,20 @@ class UwsServer implements HttpServer {
         return;
       }
       if (this.#openRequests > MAX_OPEN_REQUESTS) throw overloaded();
-      const { route, params } = this.#match(head.method, head.path);
+      const { route, params } = this.#match(open.method, open.path);
+      open.params = params;
       Object.assign(exchange.headers, route.headers);
-      const run = (body: Buffer) => {
+      const run = () => {
         exchange.closeAfter = this.#closing !== null;
-        const full: HttpRequest = {
-          ...head,
-          params,
-          body,
-          answerHeaders: exchange.headers,
-          get signal() {
-            controller ??= new AbortController();
-            if (!exchange.open) controller.abort(new Error('the client has gone'));
-            return controller.signal;
-          },
-        };
-        void this.#run(exchange, full, route, release).catch(fail);
+        this.#run(exchange, open, route, release).catch(fail);
       };
-      if (!hasBody(head)) {
-        run(NO_BODY);
+      if (!withBody) {
+        run();
         return;
       }
       const tooLarge = () =>
         new AppError('payload_too_large', `this path takes a body of at most ${route.maxBodyBytes} bytes`);
-      if (Number(head.headers['content-length'] ?? 0) > route.maxBodyBytes) throw tooLarge();
+      if (Number(open.headers['content-length'] ?? 0) > route.maxBodyBytes) throw tooLarge();
       let parts: Buffer[] | null = [];
       response.onData((chunk, isLast) => {
         if (!parts || !exchange.open) return;
@@ -209,9 +193,10 @@ class UwsServer implements HttpServer {
         // uWS takes the memory back when this callback returns.
         parts.push(Buffer.from(Buffer.from(chunk)));
         if (!isLast) return;
-        const body = parts.length === 1 ? (parts[0] ?? NO_BODY) : Buffer.concat(parts);
+        const [first] = parts;
+        open.body = parts.length === 1 && first ? first : Buffer.concat(parts);
         parts = null;
-        run(body);
+        run();
       });
     } catch (error) {
       fail(error);
@@ -226,33 +211,27 @@ class UwsServer implements HttpServer {
     release();
   }
 
-  #answerError(exchange: Exchange, head: IncomingRequest, error: unknown, release: () => void): void {
+  #answerError(
+    exchange: Exchange,
+    request: IncomingRequest | null,
+    error: unknown,
+    release: () => void,
+  ): void {
+    const told = { requestId: exchange.requestId, method: exchange.method, path: request?.path ?? '' };
     try {
       const reply = problemReply(error, exchange.requestId);
-      if (reply.status >= 500) {
-        this.#onError(error, { requestId: exchange.requestId, method: head.method, path: head.path });
-      }
+      if (reply.status >= 500) this.#onError(error, told);
       if (exchange.headSent && exchange.open) exchange.response.close();
       else sendReply(exchange, reply);
     } catch (cause) {
       // Not even the problem could be sent; the connection is the last thing that can be ended properly.
       if (exchange.open) exchange.response.close();
-      this.#onError(cause, { requestId: exchange.requestId, method: head.method, path: head.path });
+      this.#onError(cause, told);
     } finally {
       release();
     }
   }
 }
-
-const NO_BODY = Buffer.alloc(0);
-const NO_HEAD: IncomingRequest = {
-  method: 'GET',
-  path: '',
-  query: new URLSearchParams(),
-  headers: {},
-  remoteAddress: '',
-  requestId: '',
-};
 
 function overloaded(): AppError {
   return new AppError('at_capacity', 'too many requests are at work; come back in a second', {

@@ -27,6 +27,8 @@ export interface Settings {
   readonly configUrl: string;
   readonly wsAuth: WsAuth;
   readonly trustedOrigins: readonly string[];
+  /** Networks of reverse proxies whose X-Forwarded-For counts (decisions.md 21). */
+  readonly trustedProxies: readonly string[];
   /** Fleet doors that outbound calls are placed through; empty means the own one. */
   readonly fleetUrls: readonly string[];
   /** System settings of the first start by their names in lower case; later starts read the store alone. */
@@ -82,6 +84,10 @@ export function readSettings(env: Environment, folder: string, installFolder: st
       .map((part) => part.trim())
       .filter(Boolean)
       .map((part) => origin('TRUSTED_ORIGINS', part)),
+    trustedProxies: text(env, 'TRUSTED_PROXIES', '')
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
     fleetUrls: readFleetUrls(env),
     seeds: readSeeds(env),
     strictResults: flag(env, 'STRICT_RESULTS'),

@@ -14,7 +14,7 @@ import { invalidBody, misfit } from './mistakes.ts';
 import { IDEMPOTENCY_HEADER, type Once } from './once.ts';
 import { queryValues } from './query-values.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import type { AnyRoute } from './route.ts';
+import type { AnyRoute, TypedRequest } from './route.ts';
 
 export interface ServeRoutesParts extends Doorkeeper {
   limiter: RateLimiter;
@@ -48,21 +48,18 @@ function serveRoute(route: AnyRoute, parts: ServeRoutesParts): HttpRoute {
     async handler(request) {
       const actor = await authenticate(route.auth, request, parts);
       countRequest(route, request, actor, parts.limiter);
-      const { headers, remoteAddress, requestId } = request;
-      const typed = {
-        params: readParams(request.params, 'path'),
-        query: readQuery(queryValues(route.query ?? NO_QUERY, request.query), 'query'),
-        body: readBody(request),
+      // Who changes something stands in the audit log with the address, also when the connection is gone by then.
+      if (route.method !== 'GET') void request.remoteAddress;
+      const query = request.search === '' ? {} : queryValues(route.query ?? NO_QUERY, request.query);
+      const typed = new CheckedRequest(
+        request,
         actor,
-        headers,
-        remoteAddress,
-        requestId,
-        get signal() {
-          return request.signal;
-        },
-      };
+        readParams(request.params, 'path'),
+        readQuery(query, 'query'),
+        readBody(request),
+      );
       const run = () => route.handler(typed as Parameters<AnyRoute['handler']>[0]);
-      const key = route.idempotent ? headers[IDEMPOTENCY_HEADER] : undefined;
+      const key = route.idempotent ? request.headers[IDEMPOTENCY_HEADER] : undefined;
       const reply =
         key === undefined
           ? await run()
@@ -72,6 +69,35 @@ function serveRoute(route: AnyRoute, parts: ServeRoutesParts): HttpRoute {
       return reply;
     },
   };
+}
+
+/** A class, because a literal with getters is made anew, property by property, for every request. */
+class CheckedRequest implements TypedRequest<unknown, unknown, unknown> {
+  readonly actor: Actor;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestId: string;
+  readonly #request: HttpRequest;
+
+  constructor(request: HttpRequest, actor: Actor, params: unknown, query: unknown, body: unknown) {
+    this.actor = actor;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.headers = request.headers;
+    this.requestId = request.requestId;
+    this.#request = request;
+  }
+
+  get remoteAddress(): string {
+    return this.#request.remoteAddress;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
 }
 
 const NO_QUERY = Type.Object({});
@@ -158,7 +184,7 @@ function onceRequest(route: AnyRoute, request: HttpRequest, actor: Actor) {
     who: nameOf(actor, request),
     operationId: route.operationId,
     path: request.path,
-    query: request.query.toString(),
+    query: request.search,
     body: request.body,
   };
 }

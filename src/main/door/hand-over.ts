@@ -108,14 +108,21 @@ function slotCall(target: CallTarget, request: IncomingMessage, early: Buffer): 
     callId: randomUUID(),
     kind: target.kind,
     botId: target.botId,
-    // Without the query: a ticket has done its work here and belongs into no other process.
     request: {
       method: request.method ?? 'GET',
-      url: (request.url ?? '/').split('?', 1)[0] ?? '/',
+      url: withoutTicket(request.url ?? '/'),
       headers,
       rawHeaders,
     },
     head: early.toString('base64'),
     acceptedAtMs: Date.now(),
   };
+}
+
+/** A ticket has done its work at the door and belongs into no other process. */
+function withoutTicket(url: string): string {
+  const [path = '/', query = ''] = url.split('?', 2);
+  const rest = new URLSearchParams(query);
+  rest.delete('ticket');
+  return rest.size === 0 ? path : `${path}?${rest}`;
 }

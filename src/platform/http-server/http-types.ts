@@ -1,4 +1,17 @@
-import type { IncomingRequest } from './request-head.ts';
+/** The head of a request; uWS forgets its own once the callback returns. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  /** The query as sent, without its question mark; empty where there is none. */
+  readonly search: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names; repeated headers are joined with a comma (RFC 9110 section 5.3). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The client: the peer, or what a trusted proxy says about it. Empty when first asked for after it has gone. */
+  readonly remoteAddress: string;
+  readonly requestId: string;
+}
 
 /** What a handler gets: the head, already checked and decoded, and the whole body within the route's bound. */
 export interface HttpRequest extends IncomingRequest {

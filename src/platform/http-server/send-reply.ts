@@ -51,20 +51,23 @@ export function replyHeaders(
   reply: HttpReply,
   contentType: string | null,
 ): [string, string][] {
+  const own = reply.headers ?? NO_HEADERS;
   const headers: [string, string][] = [['x-request-id', exchange.requestId]];
-  if (contentType !== null && reply.headers?.['content-type'] === undefined) {
-    headers.push(['content-type', contentType]);
+  if (contentType !== null && own['content-type'] === undefined) headers.push(['content-type', contentType]);
+  for (const name in exchange.headers) {
+    if (own[name] === undefined) headers.push(checked(name, exchange.headers[name]));
   }
-  for (const entry of Object.entries(exchange.headers)) {
-    if (reply.headers?.[entry[0]] === undefined) headers.push(entry);
-  }
-  for (const entry of Object.entries(reply.headers ?? {})) headers.push(entry);
-  for (const [name, value] of headers) {
-    if (!/^[a-z0-9-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
-      throw new Error(`the reply header ${JSON.stringify(name)} cannot be sent`);
-    }
-  }
+  for (const name in own) headers.push(checked(name, own[name]));
   return headers;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+function checked(name: string, value: string | undefined): [string, string] {
+  if (value === undefined || !/^[a-z0-9-]+$/.test(name) || !/^[\t\x20-\x7e]*$/.test(value)) {
+    throw new Error(`the reply header ${JSON.stringify(name)} cannot be sent`);
+  }
+  return [name, value];
 }
 
 function byteLength(body: string | Uint8Array): number {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Operation } from './support/api-document.ts';
-import { type PlaneUnderTest, planeUnderTest, ROLES, SCOPES } from './support/plane-under-test.ts';
+import { operation, type PlaneUnderTest, planeUnderTest, ROLES, SCOPES } from './support/plane-under-test.ts';
 
 /** Whether the API document says that the credential opens the operation. */
 function opens(operation: Operation, credential: string): boolean {
@@ -69,4 +69,27 @@ t.test('a session that was logged out opens nothing any more', async (t) => {
   const me = plane.operations.find((operation) => operation.id === 'whoAmI');
   if (!me) throw new Error('whoAmI is gone');
   for (const role of ROLES) t.equal(await statusFor(plane, me, `session ${role}`), 401, role);
+});
+
+t.test('behind a trusted proxy the client is the one that the proxy names', async (t) => {
+  const behind = await planeUnderTest({
+    env: { TRUSTED_PROXIES: '127.0.0.0/8' },
+    requestsPerMinute: 3,
+    bare: true,
+  });
+  t.teardown(() => behind.stop());
+  const document = operation(behind, 'getOpenApi');
+  const from = async (client: string) =>
+    (await behind.send(document, { headers: { 'x-forwarded-for': client } })).status;
+  for (let i = 0; i < 3; i++) t.equal(await from('203.0.113.9'), 200);
+  t.equal(await from('203.0.113.9'), 429);
+  t.equal(await from('203.0.113.10'), 200, 'another client has a quota of its own');
+  t.equal(await from('6.6.6.6, 203.0.113.9'), 429, 'what a client writes itself does not count');
+});
+
+t.test('a proxy that is no network stops the start with a sentence', async (t) => {
+  await t.rejects(planeUnderTest({ env: { TRUSTED_PROXIES: 'somewhere' }, bare: true }), {
+    code: 'bad_setting',
+    message: /TRUSTED_PROXIES/,
+  });
 });

@@ -14,8 +14,8 @@ export function arbitraryRequest(
     operation.params.map(({ name, schema, sample }) => [
       name,
       fc.oneof(
-        { weight: 6, arbitrary: fc.constantFrom(sample, ...(pools.get(name) ?? [])) },
-        { weight: 2, arbitrary: arbitraryOf(schema).map(String) },
+        { weight: 8, arbitrary: fc.constantFrom(...(pools.get(name) ?? [sample])) },
+        { weight: 1, arbitrary: arbitraryOf(schema).map(String) },
         { weight: 1, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }) },
       ),
     ]),
