@@ -26,7 +26,7 @@ const requirements = new Map(
 );
 
 const namedBy = new Map<string, string[]>();
-for (const file of projectFiles(['.test.ts'], 'test')) {
+for (const file of projectFiles(['.ts'], 'test')) {
   // This file speaks about ids and proves none.
   if (file === 'test/requirements.test.ts') continue;
   for (const name of testNames(readProjectFile(file))) {

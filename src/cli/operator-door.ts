@@ -70,7 +70,7 @@ async function offline(settings: Settings): Promise<OperatorDoor> {
   const accounts = openOfflineAccounts(settings.dataDir);
   const withLink = (made: { user: CliUser; passwordToken: string | null }): CliUserAndLink => ({
     user: made.user,
-    link: made.passwordToken && `${settings.baseUrl}/choose-password?token=${made.passwordToken}`,
+    link: made.passwordToken && `${settings.baseUrl}/choose-password#token=${made.passwordToken}`,
   });
   return {
     async users() {

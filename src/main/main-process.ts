@@ -19,6 +19,8 @@ export async function runMain(
 ): Promise<never> {
   let logger: Logger | undefined;
   let main: Main;
+  // A signal that comes while everything starts drains as soon as it has.
+  const signalled = firstSignal();
   try {
     const settings = readSettings(env, folder, projectRoot);
     logger = createLogger({ level: settings.logLevel, role: 'main' });
@@ -29,7 +31,7 @@ export async function runMain(
     process.stderr.write(`trunkline: ${describeError(error)}\n`);
     process.exit(isRefusal(error) ? EXIT_BAD_SETTING : EXIT_FAILED);
   }
-  await firstSignal();
+  await signalled;
   logger.info('draining: no new calls; live calls go on. A second signal leaves at once');
   const leaveNow = () => {
     logger.info('leaving at once; live calls talk on and the next start takes their results');

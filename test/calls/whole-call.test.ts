@@ -25,7 +25,7 @@ const LONG_REPLY =
 
 for (const framing of ['json', 'binary'] as const) {
   t.test(
-    `R1 R17 a call over ${framing} frames: heard, answered, interrupted, ended by the caller`,
+    `R1 R17 R91 R92 R93 R108 R109 R111 R167 R171 RT-16 RT-17 RT-64 a call over ${framing} frames: heard, answered, interrupted, ended by the caller`,
     async (t) => {
       plane.config = () => ({
         status: 200,

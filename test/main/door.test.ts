@@ -103,7 +103,7 @@ t.test(
     await post('auth/setup', {
       ...login,
       name: 'A',
-      token: new URL(main.setupUrl ?? '').searchParams.get('token'),
+      token: main.setupUrl?.split('#token=')[1],
     });
     const { access_token: token } = await post('auth/login', { ...login, mode: 'token' });
     const ticketFor = async (botId: string) => {

@@ -71,11 +71,12 @@ export function createAccounts(parts: AccountsParts): Accounts {
     throttle: createLoginThrottle(nowMs),
     authenticator: createAuthenticator({ sessions, apiKeys, operator }),
     routes: [],
-    passwordUrl: (token) => `${baseUrl()}/choose-password?token=${token}`,
+    // Behind the hash, so that the token is sent to no server and stands in no log on the way.
+    passwordUrl: (token) => `${baseUrl()}/choose-password#token=${token}`,
     async open(listeningUrl) {
       await operator.publish(listeningUrl);
       const token = await mintSetupToken({ users, tokens });
-      return { setupUrl: token === null ? null : `${baseUrl()}/setup?token=${token}` };
+      return { setupUrl: token === null ? null : `${baseUrl()}/setup#token=${token}` };
     },
   };
   accounts.routes.push(

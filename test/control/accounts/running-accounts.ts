@@ -84,7 +84,7 @@ export async function runAccounts(options: { baseUrl?: string } = {}): Promise<R
     dataDir,
     url,
     clock,
-    setupToken: setupUrl && new URL(setupUrl).searchParams.get('token'),
+    setupToken: setupUrl && new URLSearchParams(new URL(setupUrl).hash.slice(1)).get('token'),
     async call(method, path, { body, headers = {}, as } = {}) {
       const answer = await fetch(`${url}${path}`, {
         method,

@@ -23,7 +23,7 @@ t.test('R146 R147 outside the hours nothing is asked, and the sentence begins as
   t.equal(asked, 0, 'the CRM was not asked');
 });
 
-t.test('R146 a refused call leaves a not_connected record, with its campaign', async (t) => {
+t.test('R100 R146 a refused call leaves a not_connected record, with its campaign', async (t) => {
   const rig = configRig(t);
   const event = { _campaign_session_id: 'run-1', _campaign_id: 'cmp_1', name: 'Asha' };
   await t.rejects(rig.call({ active_hours: CLOSED }, event, CALLER), { code: 'outside_active_hours' });

@@ -65,7 +65,7 @@ async function startPlane(t: import('tap').Test, receiver: Receiver) {
     return (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
   };
   const email = 'asha@example.org';
-  const setup = new URL(control.setupUrl ?? '').searchParams.get('token');
+  const setup = new URLSearchParams(new URL(control.setupUrl ?? '').hash.slice(1)).get('token');
   await ask('POST', '/auth/setup', { token: setup, email, name: 'Asha', password: PASSWORD });
   const login = await ask('POST', '/auth/login', { email, password: PASSWORD, mode: 'token' });
   const token = String(login.access_token);

@@ -24,7 +24,7 @@ const addresses = {
   fleet: `http://127.0.0.1:${appliance.fleetPort}`,
   sockets: appliance.callUrl,
   coreSecret: CORE_SECRET,
-  setupToken: /setup\?token=(\S+)/.exec(appliance.log)?.[1] ?? '',
+  setupToken: /setup#token=(\S+)/.exec(appliance.log)?.[1] ?? '',
 };
 
 const SCENARIO = 'client-scenario.mts';

@@ -141,7 +141,7 @@ async function peopleAndKeys(plane: PlaneUnderTest): Promise<void> {
     if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(json)}`);
     return { json, headers: answer.headers };
   };
-  const token = new URL(plane.control.setupUrl ?? '').searchParams.get('token');
+  const token = new URLSearchParams(new URL(plane.control.setupUrl ?? '').hash.slice(1)).get('token');
   const person = (role: RoleName) => ({ email: emailOf(role), name: role, password: passwordOf(role) });
   const first = await post('/auth/setup', { token, ...person('admin') });
   plane.userIds.set('admin', String(first.json.id));
