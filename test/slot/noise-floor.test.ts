@@ -26,11 +26,23 @@ t.test('RT-02 a quiet caller on a quiet line is heard, and so is one on a silent
 
 t.test('RT-02 the floor follows a line that grows quiet at once, one that grows loud slowly', async (t) => {
   const floor = quietLine(-30);
-  for (let i = 0; i < 10; i++) floor.gate(0.01, -70);
+  floor.gate(0.01, -70);
   t.equal(floor.gate(0.7, -60), 0.7);
   const slow = quietLine(-70);
-  for (let i = 0; i < 5; i++) slow.gate(0.01, -30);
-  t.equal(slow.gate(0.7, -50), 0.7, 'a cough does not deafen the bot');
+  for (let i = 0; i < 30; i++) slow.gate(0.01, -30);
+  t.equal(slow.gate(0.7, -50), 0.7, 'a second of noise does not deafen the bot');
+  for (let i = 0; i < 64; i++) slow.gate(0.01, -30);
+  t.equal(slow.gate(0.7, -29), 0, 'a line that stays loud is learned');
+});
+
+t.test('RT-02 a call may begin with speech, and speech does not raise the floor', async (t) => {
+  const floor = new NoiseFloor();
+  const syllables = [-25, -22, -20, -24, -28, -45, -60, -58, -30, -22];
+  const heard = Array.from({ length: 120 }, (_, i) => floor.gate(0.9, syllables[i % syllables.length] ?? 0));
+  t.ok(
+    heard.every((probability, i) => probability === 0.9 || (syllables[i % syllables.length] ?? 0) <= -57),
+    'only the dips between syllables are taken for noise',
+  );
 });
 
 t.test('RT-02 decisions do not depend on how loud the line is as a whole', async () => {
