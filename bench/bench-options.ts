@@ -5,7 +5,9 @@ import type { ConfigServeOptions } from './config-serve.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
-  part: 'calls' | 'plane' | 'both';
+  part: 'calls' | 'plane' | 'records' | 'both';
+  /** Call records in the store that is searched. */
+  records: number;
   plan: BenchPlan;
   planePlan: ConfigServeOptions;
   form: 'full' | 'short';
@@ -15,7 +17,7 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--part calls|plane|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|records|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
@@ -23,9 +25,11 @@ pacer, recorder and results are the real ones; only words and voice are scripted
 the voice carries its number. The far end checks that none is missing, doubled or sent after "clear".
 
 The part "plane" loads the control plane on loopback beside node:http, Fastify and bare uWebSockets.js
-in the same process: a small answer, the config route, results.
+in the same process: a small answer, the config route, results. The part "records" fills a store with
+a million call records, which takes minutes, and searches and exports them.
 
-  --part P       calls, plane or both, one after the other (both)
+  --part P       calls, plane, records, or both the first two, one after the other (both)
+  --records N    call records for that part (1000000)
   --calls N      calls at once (16)
   --slots N      slots of the appliance (as many as calls)
   --seconds N    measured time of each round (60)
@@ -48,6 +52,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     args: [...args],
     options: {
       part: { type: 'string', default: 'both' },
+      records: { type: 'string' },
       calls: { type: 'string' },
       slots: { type: 'string' },
       seconds: { type: 'string' },
@@ -67,11 +72,12 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     throw new Error(`--slots ${slots} cannot carry --calls ${calls}; each call takes a slot`);
   const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
   const { part } = values;
-  if (part !== 'calls' && part !== 'plane' && part !== 'both') {
-    throw new Error(`--part "${part}" is neither calls, plane nor both`);
+  if (part !== 'calls' && part !== 'plane' && part !== 'records' && part !== 'both') {
+    throw new Error(`--part "${part}" is neither calls, plane, records nor both`);
   }
   return {
     part,
+    records: whole('records', values.records, smoke ? 20_000 : 1_000_000, 10_000_000),
     planePlan: smoke
       ? { seconds: 0.5, rounds: 1, connections: 32, resultsPerRound: 500 }
       : { seconds: 3, rounds: 3, connections: 32, resultsPerRound: 6_000 },

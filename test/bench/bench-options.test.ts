@@ -7,6 +7,7 @@ t.test('without arguments the bench places sixteen calls on sixteen slots, in bo
   if (options === 'help') return t.fail('help was not asked for');
   t.match(options, {
     part: 'both',
+    records: 1_000_000,
     form: 'full',
     out: null,
     plan: { calls: 16, slots: 16, framings: ['json', 'binary'] },
@@ -15,7 +16,18 @@ t.test('without arguments the bench places sixteen calls on sixteen slots, in bo
 
 t.test('the help names every argument', async (t) => {
   t.equal(readBenchOptions(['--help']), 'help');
-  for (const name of ['part', 'calls', 'slots', 'seconds', 'framing', 'rounds', 'seed', 'out', 'smoke']) {
+  for (const name of [
+    'part',
+    'records',
+    'calls',
+    'slots',
+    'seconds',
+    'framing',
+    'rounds',
+    'seed',
+    'out',
+    'smoke',
+  ]) {
     t.match(BENCH_HELP, new RegExp(`--${name}\\b`), name);
   }
 });
@@ -25,7 +37,10 @@ t.test('a wrong argument is refused by a sentence that names it', async (t) => {
   t.throws(() => readBenchOptions(['--calls', '8', '--slots', '4']), /--slots 4 cannot carry --calls 8/);
   t.throws(() => readBenchOptions(['--framing', 'text']), /--framing "text"/);
   t.throws(() => readBenchOptions(['--cals', '8']), /cals/);
-  t.throws(() => readBenchOptions(['--part', 'none']), /--part "none" is neither calls, plane nor both/);
+  t.throws(
+    () => readBenchOptions(['--part', 'none']),
+    /--part "none" is neither calls, plane, records nor both/,
+  );
 });
 
 t.test('both forms have limits, and the short one is the more generous', async (t) => {
