@@ -51,7 +51,7 @@ t.test('without a running plane users are managed on the store itself', async (t
     '--role',
     'agent',
   ]);
-  t.match(invited.out, /https:\/\/calls\.example\.org\/choose-password\?token=tko_[\w-]{43}\n/);
+  t.match(invited.out, /https:\/\/calls\.example\.org\/choose-password#token=tko_[\w-]{43}\n/);
   t.match(await run(dataDir, ['user', 'disable', 'RAVI@example.org']), { code: 0, out: /is disabled/ });
   t.match(await run(dataDir, ['user', 'disable', 'asha@example.org']), { code: 1, err: /last active admin/ });
   t.match(await run(dataDir, ['user', 'reset', 'asha@example.org']), { code: 0, out: /token=tko_/ });
