@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type DeliveryClock, DeliveryLoop, MAX_IN_FLIGHT } from '../../src/main/outbox/delivery-loop.ts';
+import { type DeliveryClock, DeliveryLoop, MAX_PER_RECEIVER } from '../../src/main/outbox/delivery-loop.ts';
 import { type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
 import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, waitAfterFailure } from '../../src/main/outbox/retry-schedule.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
@@ -46,11 +46,11 @@ async function workplace(
     clock,
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
   });
-  const put = async (callId: string) => {
+  const put = async (callId: string, url = webhookUrl) => {
     const row: OutboxRow = {
       callId,
       sessionId: `session-${callId}`,
-      webhookUrl,
+      webhookUrl: url,
       createdAtMs: clock.nowMs(),
       attempts: 0,
       nextAttemptAtMs: clock.nowMs(),
@@ -188,19 +188,34 @@ t.test(
   },
 );
 
+t.test('a receiver that hangs does not hold up the results of another one', async (t) => {
+  const [silent, well] = [await startReceiver(), await startReceiver()];
+  silent.behave('silent');
+  const { put, loop, store } = await workplace(silent.url);
+  for (let i = 0; i < MAX_PER_RECEIVER * 5; i++) await put(`silent-${i}`);
+  await until(() => silent.got.length === MAX_PER_RECEIVER);
+  await put('well', well.url);
+  await until(() => well.got.length === 1);
+  t.equal(silent.got.length, MAX_PER_RECEIVER, 'while the other still hangs');
+  await loop.stop();
+  await store.close();
+  await silent.close();
+  await well.close();
+});
+
 t.test(
   'a silent receiver holds a bounded number of deliveries, and stopping breaks them off unharmed',
   async (t) => {
     const receiver = await startReceiver();
     receiver.behave('silent');
     const { put, rows, loop, store, folder } = await workplace(receiver.url);
-    for (let i = 0; i < MAX_IN_FLIGHT * 3; i++) await put(`call-${i}`);
-    await until(() => receiver.got.length === MAX_IN_FLIGHT);
+    for (let i = 0; i < MAX_PER_RECEIVER * 3; i++) await put(`call-${i}`);
+    await until(() => receiver.got.length === MAX_PER_RECEIVER);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    t.equal(receiver.got.length, MAX_IN_FLIGHT);
-    t.equal(loop.pending().count, MAX_IN_FLIGHT * 3);
+    t.equal(receiver.got.length, MAX_PER_RECEIVER);
+    t.equal(loop.pending().count, MAX_PER_RECEIVER * 3);
     await loop.stop();
-    t.equal((await rows()).length, MAX_IN_FLIGHT * 3, 'all are still owed');
+    t.equal((await rows()).length, MAX_PER_RECEIVER * 3, 'all are still owed');
     await store.close();
 
     receiver.behave(200);
@@ -212,9 +227,9 @@ t.test(
       owed += 1;
       next.offer({ ...row, nextAttemptAtMs: 0 });
     }
-    t.equal(owed, MAX_IN_FLIGHT * 3, 'the next start finds them');
+    t.equal(owed, MAX_PER_RECEIVER * 3, 'the next start finds them');
     await until(() => next.pending().count === 0);
-    t.equal(new Set(receiver.got.map(({ body }) => body.session_id)).size, MAX_IN_FLIGHT * 3);
+    t.equal(new Set(receiver.got.map(({ body }) => body.session_id)).size, MAX_PER_RECEIVER * 3);
     await next.stop();
     await reopened.close();
     await receiver.close();

@@ -8,8 +8,10 @@ import {
 import type { OutboxRow, ResultsOutbox } from './results-outbox.ts';
 import { BACKOFF_MAX_MS, waitAfterFailure } from './retry-schedule.ts';
 
-/** Deliveries under way at once. A slow receiver holds up to four places for its time-out, and no more. */
-export const MAX_IN_FLIGHT = 4;
+/** Deliveries under way at once; the others wait for a place. */
+const MAX_IN_FLIGHT = 16;
+/** Of these to one receiver: one that hangs for its whole time-out must not hold up the results of the others. */
+export const MAX_PER_RECEIVER = 4;
 /** A row whose receipt or attempt cannot be noted (full disk) waits this long. */
 const STORE_RETRY_MS = 5_000;
 
@@ -49,7 +51,7 @@ export class DeliveryLoop {
   private readonly terms: DeliveryTerms;
   private readonly clock: DeliveryClock;
   private readonly waiting = new Map<string, OutboxRow>();
-  private readonly inFlight = new Map<string, Promise<void>>();
+  private readonly inFlight = new Map<string, { receiver: string; work: Promise<void> }>();
   private readonly stopping = new AbortController();
   private cancelWake: (() => void) | null = null;
 
@@ -100,7 +102,7 @@ export class DeliveryLoop {
     this.cancelWake?.();
     this.cancelWake = null;
     this.stopping.abort();
-    await Promise.all(this.inFlight.values());
+    await Promise.all([...this.inFlight.values()].map(({ work }) => work));
   }
 
   private pump(): void {
@@ -112,11 +114,11 @@ export class DeliveryLoop {
     for (const row of this.waiting.values()) {
       if (row.nextAttemptAtMs > nowMs) {
         nextMs = Math.min(nextMs, row.nextAttemptAtMs);
-      } else if (this.inFlight.size < MAX_IN_FLIGHT) {
-        this.start(row);
-      } else {
+      } else if (this.inFlight.size >= MAX_IN_FLIGHT) {
         // All places are taken; the end of a delivery pumps again.
         return;
+      } else if (this.underWayTo(receiverOf(row)) < MAX_PER_RECEIVER) {
+        this.start(row);
       }
     }
     if (nextMs !== Number.POSITIVE_INFINITY) {
@@ -130,7 +132,13 @@ export class DeliveryLoop {
       this.inFlight.delete(row.callId);
       this.pump();
     });
-    this.inFlight.set(row.callId, work);
+    this.inFlight.set(row.callId, { receiver: receiverOf(row), work });
+  }
+
+  private underWayTo(receiver: string): number {
+    let count = 0;
+    for (const delivery of this.inFlight.values()) if (delivery.receiver === receiver) count++;
+    return count;
   }
 
   private async attempt(row: OutboxRow): Promise<void> {
@@ -178,4 +186,9 @@ export class DeliveryLoop {
     await this.options.outbox.update(next);
     this.waiting.set(row.callId, next);
   }
+}
+
+/** Receivers are told apart by origin. */
+function receiverOf(row: OutboxRow): string {
+  return URL.canParse(row.webhookUrl) ? new URL(row.webhookUrl).origin : row.webhookUrl;
 }
