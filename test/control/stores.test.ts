@@ -1,32 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { finalStatus } from '../../src/control/calls/call-record.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
-import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { botStoreConformance } from './bot-store-conformance.ts';
 import { callStoreConformance } from './call-store-conformance.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-stores-'));
-const opened: KeyValueStore[] = [];
-const fresh = () => {
-  const store = openKeyValueStore(join(folder, String(opened.length)));
-  opened.push(store);
-  return store;
-};
-t.teardown(async () => {
-  for (const store of opened) await store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+import { freshStore } from './fresh-stores.ts';
 
 t.test('the LMDB bot store keeps the promises of a bot store', (t) =>
-  botStoreConformance(t, () => createBotStore(fresh())),
+  botStoreConformance(t, () => createBotStore(freshStore())),
 );
 
 t.test('the LMDB call store keeps the promises of a call store', (t) =>
-  callStoreConformance(t, () => createCallRecordStore(fresh())),
+  callStoreConformance(t, () => createCallRecordStore(freshStore())),
 );
 
 t.test('the status of an ended call follows who ended it', async (t) => {

@@ -1,43 +1,28 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { createCrmSecrets, MAX_SECRETS_PER_BOT } from '../../../src/control/crm/crm-secrets.ts';
 import { createDeliveryStore } from '../../../src/control/webhooks/delivery-store.ts';
 import { createEndpointStore, newEndpoint } from '../../../src/control/webhooks/endpoint-store.ts';
-import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { freshStore } from '../fresh-stores.ts';
 import { deliveryStoreConformance } from './delivery-store-conformance.ts';
 import { endpointStoreConformance } from './endpoint-store-conformance.ts';
 import { testBox } from './outbound-fixture.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-outbound-stores-'));
-const opened: KeyValueStore[] = [];
-const fresh = () => {
-  const store = openKeyValueStore(join(folder, String(opened.length)));
-  opened.push(store);
-  return store;
-};
-t.teardown(async () => {
-  for (const store of opened) await store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
 t.test('the LMDB queue keeps the promises of a queue of messages', (t) =>
-  deliveryStoreConformance(t, () => createDeliveryStore(fresh())),
+  deliveryStoreConformance(t, () => createDeliveryStore(freshStore())),
 );
 
 t.test('the LMDB endpoint store keeps the promises of an endpoint store', (t) =>
-  endpointStoreConformance(t, () => createEndpointStore(fresh())),
+  endpointStoreConformance(t, () => createEndpointStore(freshStore())),
 );
 
 t.test('receivers are there again after a start', async (t) => {
-  const store = fresh();
+  const store = freshStore();
   await createEndpointStore(store).put(newEndpoint({ id: 'whk_1' }, 'sealed', 0), 0);
   t.equal(createEndpointStore(store).get('whk_1')?.version, 1);
 });
 
 t.test('CRM secrets are of one bot, bounded, sealed and removable', async (t) => {
-  const store = fresh();
+  const store = freshStore();
   const secrets = createCrmSecrets(store, testBox, () => '2026-03-01T08:00:00.000Z');
   await secrets.set('a', 'token', 'swordfish');
   await secrets.set('a', 'token', 'swordfish2');
