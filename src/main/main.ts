@@ -18,7 +18,7 @@ import { fleetHealth } from './fleet-health.ts';
 import { watchHostPressure } from './host-pressure.ts';
 import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
-import { SpoolIntake } from './outbox/spool-intake.ts';
+import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
 import { RECYCLE_AFTER_CALLS, SlotPool } from './slots/slot-pool.ts';
@@ -190,9 +190,9 @@ async function startFleet(
     logger,
   });
   ends.push({ name: 'orphans', end: () => orphans.stop() });
+  await offerStoredRows(outbox, delivery, folders.spool);
   // Orphans first: a place that one fills must not get a second process.
   await orphans.start();
-  await offerStoredRows(outbox, delivery, folders.spool);
 
   pool.fill(orphans.count);
   const watch = startProgressWatch({
@@ -252,14 +252,20 @@ async function startFleet(
   };
 }
 
-/** Rows of earlier runs. One whose folder still lies in the spool waits for the intake, which offers it then. */
+/**
+ * Rows of earlier runs. Where the folder still lies in the spool, an earlier main was killed between the two: the row is
+ * the proof that everything of the folder had been taken in, so what is left of it goes, and delivery may start. Must
+ * run before anything else looks into the spool.
+ */
 async function offerStoredRows(
   outbox: ResultsOutbox,
   delivery: DeliveryLoop,
   spoolFolder: string,
 ): Promise<void> {
   for await (const row of outbox.all()) {
-    if (!existsSync(join(spoolFolder, row.callId))) delivery.offer(row);
+    const folder = join(spoolFolder, row.callId);
+    if (existsSync(folder)) await removeFolder(folder);
+    delivery.offer(row);
   }
 }
 

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
+import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { startTicks } from '../../src/platform/process-identity.ts';
 import {
   call,
@@ -124,6 +126,29 @@ t.test(
     await receiver.close();
   },
 );
+
+t.test('R3 a main killed while it removed the last of a folder leaves no result behind', async (t) => {
+  for (const left of [[], ['result.json']]) {
+    const dataDir = await tempFolder();
+    const receiver = await startReceiver();
+    const folder = join(dataDir, 'spool', 'call-1');
+    mkdirSync(folder, { recursive: true });
+    for (const name of left) writeFileSync(join(folder, name), '{}');
+    mkdirSync(join(dataDir, 'store'));
+    const store = openKeyValueStore(join(dataDir, 'store'));
+    const row = { callId: 'call-1', sessionId: 's-1', webhookUrl: receiver.url, createdAtMs: Date.now() };
+    await new ResultsOutbox(store).add(
+      { ...row, attempts: 0, nextAttemptAtMs: Date.now(), lastError: null },
+      JSON.stringify({ session_id: 's-1' }),
+    );
+    await store.close();
+    const main = await startWorker(dataDir);
+    await until(() => receiver.got.length === 1, 10_000);
+    t.strictSame(readdirSync(join(dataDir, 'spool')), []);
+    await main.stop();
+    await receiver.close();
+  }
+});
 
 t.test('SIGTERM drains and exits 0 when the last call has ended', async (t) => {
   const main = await runningMain(await tempFolder());

@@ -189,7 +189,7 @@ async function placeRecording(
 }
 
 /** The result goes last: as long as anything is left, the folder still says what it is. */
-async function removeFolder(folder: string): Promise<void> {
+export async function removeFolder(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (name !== RESULT_FILE) await rm(join(folder, name), { recursive: true, force: true });
   }
