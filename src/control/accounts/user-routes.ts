@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
+import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, type Reply, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
 import { causeOf } from './login.ts';
@@ -66,17 +66,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
         const limit = query.limit ?? DEFAULT_PAGE;
         const after = query.cursor === undefined ? {} : { after: readPosition(query.cursor) };
         const found = await accounts.users.list({ limit: limit + 1, ...after });
-        const items = found.slice(0, limit);
-        const last = items.at(-1);
-        const more = found.length > limit && last !== undefined;
-        return {
-          status: 200,
-          json: {
-            items: items.map(userView),
-            next_cursor: more ? encodeCursor([last.created_at, last.id]) : null,
-            has_more: more,
-          },
-        };
+        return { status: 200, json: pageOf(found, limit, userView, (last) => [last.created_at, last.id]) };
       },
     }),
     route({

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { causeOf } from '../accounts/login.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
+import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type ApiKey, type ApiKeyPosition, type ApiKeyStore, noSuchKey } from './api-key-store.ts';
 import type { ApiKeys } from './api-keys.ts';
@@ -72,17 +72,7 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
         const limit = query.limit ?? DEFAULT_PAGE;
         const before = query.cursor === undefined ? {} : { before: readPosition(query.cursor) };
         const found = await store.list({ limit: limit + 1, ...before });
-        const items = found.slice(0, limit);
-        const last = items.at(-1);
-        const more = found.length > limit && last !== undefined;
-        return {
-          status: 200,
-          json: {
-            items: items.map(keyView),
-            next_cursor: more ? encodeCursor([last.created_at, last.id]) : null,
-            has_more: more,
-          },
-        };
+        return { status: 200, json: pageOf(found, limit, keyView, (last) => [last.created_at, last.id]) };
       },
     }),
     route({

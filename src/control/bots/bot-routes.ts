@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { BotId } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { etagOf } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
+import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, type Auth, type Reply, route } from '../http/route.ts';
 import type { BotStore, StoredBot } from './bot-store.ts';
 import {
@@ -135,17 +135,7 @@ function listRoute(store: BotStore): AnyRoute {
       const limit = query.limit ?? DEFAULT_PAGE;
       const after = query.cursor === undefined ? {} : { after: readPosition(query.cursor) };
       const found = await store.list({ limit: limit + 1, ...after });
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      const more = found.length > limit && last !== undefined;
-      return {
-        status: 200,
-        json: {
-          items: items.map(botRow),
-          next_cursor: more ? encodeCursor(last.bot_id) : null,
-          has_more: more,
-        },
-      };
+      return { status: 200, json: pageOf(found, limit, botRow, (last) => last.bot_id) };
     },
   });
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { etagOf } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
+import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { BOT_EDITORS, BOT_READERS, BOT_TAG, BOTS_PATH, BotParams, botReply, STALE } from './bot-routes.ts';
 import type { BotStore } from './bot-store.ts';
@@ -130,16 +130,14 @@ function versionListRoute(parts: { store: BotStore; bots: ManageBots }): AnyRout
       const limit = query.limit ?? DEFAULT_PAGE;
       const before = query.cursor === undefined ? {} : { before: readVersion(query.cursor) };
       const found = await parts.store.versions(params.bot_id, { limit: limit + 1, ...before });
-      const items = found.slice(0, limit);
-      const last = items.at(-1);
-      const more = found.length > limit && last !== undefined;
       return {
         status: 200,
-        json: {
-          items: items.map((version) => versionRow(version, bot)),
-          next_cursor: more ? encodeCursor(last.version) : null,
-          has_more: more,
-        },
+        json: pageOf(
+          found,
+          limit,
+          (version) => versionRow(version, bot),
+          (last) => last.version,
+        ),
       };
     },
   });

@@ -30,6 +30,26 @@ export function Page<T extends TSchema>(item: T) {
   });
 }
 
+/**
+ * A page out of what a store found when it was asked for one more than `limit`: the extra one tells that there is more.
+ * `place` names an item's place in the list, for the cursor.
+ */
+export function pageOf<Item, View>(
+  found: readonly Item[],
+  limit: number,
+  view: (item: Item) => View,
+  place: (item: Item) => unknown,
+): { items: View[]; next_cursor: string | null; has_more: boolean } {
+  const items = found.slice(0, limit);
+  const last = items.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return {
+    items: items.map((item) => view(item)),
+    next_cursor: hasMore ? encodeCursor(place(last)) : null,
+    has_more: hasMore,
+  };
+}
+
 /** A place in a list as an opaque string. `position` must be plain JSON. */
 export function encodeCursor(position: unknown): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url');
