@@ -10,7 +10,14 @@ import {
 } from '../../../src/control/webhooks/retry-plan.ts';
 import { newWebhookSecret, webhookHeaders } from '../../../src/control/webhooks/sign-webhook.ts';
 import { ok, startReceiver, status } from './local-http.ts';
-import { outboundFixture, SIGNING_SECRET, settled, testBox, until } from './outbound-fixture.ts';
+import {
+  outboundFixture,
+  SIGNING_SECRET,
+  settled,
+  testBox,
+  until,
+  untilWithTime,
+} from './outbound-fixture.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -199,10 +206,7 @@ t.test('a receiver hears of the end of a call only after its start', async (t) =
   await settled();
   t.equal(receiver.seen.length, 1, 'the end waits for the start');
   receiver.answer = ok;
-  f.clock.move(5 * SECOND);
-  await until(() => receiver.seen.length === 2);
-  f.clock.move(SECOND);
-  await until(() => receiver.seen.length === 3);
+  await untilWithTime(f.clock, () => receiver.seen.length === 3);
   t.same(
     receiver.seen.map((seen) => (JSON.parse(seen.body) as { type: string }).type),
     ['call.started', 'call.started', 'call.ended'],
@@ -404,6 +408,5 @@ t.test('a receiver whose secret cannot be opened is tried on the plan like any o
     { state: 'pending', last_error: /key file/, next_attempt_ms: f.clock.now + 5 * SECOND },
   ]);
   f.outbound.box.open = intact;
-  f.clock.move(5 * SECOND);
-  await until(() => receiver.seen.length === 1);
+  await untilWithTime(f.clock, () => receiver.seen.length === 1);
 });

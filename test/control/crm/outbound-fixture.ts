@@ -151,6 +151,17 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   }
 }
 
+/**
+ * Resolves when the condition holds while the hand clock goes on by a second at each look. A single move would be lost
+ * when the worker had not yet written down what it waits for.
+ */
+export function untilWithTime(clock: HandClock, condition: () => boolean): Promise<void> {
+  return until(() => {
+    clock.move(1_000);
+    return condition();
+  });
+}
+
 /** Nothing more is going to happen by itself: three turns with time for a request to loopback in each. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve, 30));
