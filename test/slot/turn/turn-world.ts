@@ -49,7 +49,7 @@ export interface Fault {
   /** Changes an event on its way in. */
   event?: (event: TurnEvent, state: TurnState) => TurnEvent | null;
   /** Changes the state after a step. */
-  state?: (state: TurnState, event: TurnEvent) => void;
+  state?: ((state: TurnState, event: TurnEvent) => void) | undefined;
   actions?: (actions: TurnAction[], state: TurnState) => TurnAction[];
 }
 
