@@ -18,6 +18,7 @@ export type CallEventName =
   | 'audio_gap'
   | 'audio_dropped'
   | 'protocol_noise'
+  | 'wrong_sample_rate'
   | 'disconnected'
   | 'slot_died'
   | 'slot_hung'

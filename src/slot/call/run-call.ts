@@ -7,7 +7,7 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotCall, SlotInit } from '../../contracts/slot-messages.ts';
 import type { JournalCall } from '../../contracts/spool.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
-import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
+import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow, monotonicMs } from '../../platform/clock.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
@@ -20,8 +20,9 @@ import { Recorder } from '../record/recorder.ts';
 import { SpoolFolder } from '../record/spool-folder.ts';
 import type { Heartbeat } from '../slot-channel.ts';
 import { tellMain } from '../slot-channel.ts';
-import { acceptSocket, awaitConnected } from '../transport/accept-socket.ts';
-import { closeSocket, TelephonyTransport } from '../transport/telephony-transport.ts';
+import { acceptSocket } from '../transport/accept-socket.ts';
+import { type OpenLine, openLine } from '../transport/open-line.ts';
+import { closeSocket } from '../transport/telephony-transport.ts';
 import { CallLog } from '../wrap-up/call-log.ts';
 import { CallSession } from './call-session.ts';
 import type { EndVerdict } from './end-arbiter.ts';
@@ -59,12 +60,14 @@ export async function runCall(
     await folder.discard();
     return null;
   }
-  const opened = await openSession(call, socket, tools);
+  // Until there is a session to end, an order from outside can only close the line.
+  onRunning({ order: (reason) => void closeSocket(socket, CLOSE.normal, reason) });
+  const opened = await openSession(call, socket, line, tools);
   if (!opened) {
     await folder.discard();
     return null;
   }
-  return holdCall(opened, call, socket, line, folder, tools, onRunning);
+  return holdCall(opened, call, socket, folder, tools, onRunning);
 }
 
 function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
@@ -80,7 +83,7 @@ function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
 }
 
 interface OpenedSession {
-  connected: ConnectedMessage;
+  opening: OpenLine;
   config: RuntimeConfig;
 }
 
@@ -88,10 +91,13 @@ interface OpenedSession {
 async function openSession(
   call: SlotCall,
   socket: WebSocket,
+  line: Socket,
   tools: CallTools,
 ): Promise<OpenedSession | null> {
-  const connected = await awaitConnected(socket);
-  if (!connected) return null;
+  const opening = await openLine(call, socket, line);
+  if (!opening) return null;
+  const { connected, callSid } = opening;
+  if (callSid !== '') tellMain({ type: 'carrier_call', callId: call.callId, callSid });
   const answer = await fetchConfig({
     configUrl: tools.init.configUrl,
     botId: call.botId,
@@ -101,7 +107,7 @@ async function openSession(
     coreSecret: tools.init.coreSecret,
     ownOrigins: tools.init.ownOrigins,
   });
-  if ('config' in answer) return { connected, config: answer.config };
+  if ('config' in answer) return { opening, config: answer.config };
   const { code, reason } = answer.refusal;
   tools.logger.warn({ call_id: call.callId, bot_id: call.botId, code, reason }, 'the call was refused');
   socket.resume();
@@ -113,13 +119,12 @@ async function holdCall(
   opened: OpenedSession,
   call: SlotCall,
   socket: WebSocket,
-  line: Socket,
   folder: SpoolFolder,
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
 ): Promise<EndVerdict | null> {
-  const { connected, config } = opened;
-  const journalCall = describeCall(call, connected, config, tools.init);
+  const { opening, config } = opened;
+  const journalCall = describeCall(call, opening, config, tools.init);
   const logger = tools.logger.child({ call_id: call.callId, session_id: config.session_id });
   const log = new CallLog({ journal: (entry) => folder.append(entry), now: monotonicMs });
   try {
@@ -141,7 +146,7 @@ async function holdCall(
   logger.info({ bot_id: config.bot_id, caller: maskNumber(journalCall.callerId) }, 'the call begins');
 
   const recorder = await startRecorder(folder, log, logger);
-  const transport = new TelephonyTransport(socket, line, connected);
+  const transport = opening.createTransport((event, detail) => log.event(event, detail));
   let verdict: EndVerdict;
   let facts: Record<string, unknown> = {};
   try {
@@ -253,7 +258,7 @@ function failedStart(error: unknown): EndVerdict {
 
 function describeCall(
   call: SlotCall,
-  connected: ConnectedMessage,
+  { connected, transport }: OpenLine,
   config: RuntimeConfig,
   init: SlotInit,
 ): JournalCall {
@@ -267,7 +272,7 @@ function describeCall(
     callerId: text(connected.caller_id),
     fromNumber: typeof connected.from_number === 'string' ? connected.from_number : null,
     direction: connected.call_direction === 'outbound' ? 'outbound' : 'inbound',
-    transport: 'websocket',
+    transport,
     webhookUrl: config.webhook_url,
     recordingUrl:
       init.baseUrl === ''

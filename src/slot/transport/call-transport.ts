@@ -1,5 +1,13 @@
+import type { CallEventName } from '../../contracts/call-events.ts';
+
 /** What a live call needs of its line, whatever carries it: the one neutral leg interface (RT-61). */
 export interface CallTransport {
+  /** Length of one frame on the wire, where it is not the pacer's own 20 ms. */
+  readonly chunkMs?: number;
+  /** How far ahead of the caller's ear the pacer gives its frames, where this line has a need of its own. */
+  readonly leadMs?: number;
+  /** What was handed over and cannot have been heard yet, where the line keeps a clock of its own. */
+  readonly unplayedMs?: number;
   /** The config is loaded, audio may flow. */
   ready(sessionId: string): void;
   /** One frame of LINEAR16 at 8 kHz; the memory is the caller's again when this returns. */
@@ -27,7 +35,18 @@ export interface TransportHandlers {
   onStop(reason: string): void;
   /** The line is gone: closed by the peer, broken, or given up by us. */
   onGone(how: LineLoss): void;
+  /** The far end has dropped what it had queued, without being asked. */
+  onCleared?(): void;
 }
+
+/** A transport on a socket, before it has somebody to tell. */
+export interface SocketTransport extends CallTransport {
+  /** From here on the handlers are called, in order, on this thread. */
+  attach(handlers: TransportHandlers): void;
+}
+
+/** Puts what a line notices about itself into the record of the call. */
+export type LineRemark = (event: CallEventName, detail: Record<string, unknown>) => void;
 
 export interface LineLoss {
   kind: 'closed' | 'broken' | 'protocol' | 'stalled' | 'vanished';
