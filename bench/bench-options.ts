@@ -5,11 +5,12 @@ import type { ConfigServeOptions } from './config-serve.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
-  part: 'calls' | 'plane' | 'records' | 'both';
+  part: 'calls' | 'plane' | 'records' | 'providers' | 'both';
   /** Call records in the store that is searched. */
   records: number;
   plan: BenchPlan;
   planePlan: ConfigServeOptions;
+  providersPlan: { rounds: number; sttRounds: number };
   form: 'full' | 'short';
   /** Where the JSON goes; null for a dated file in bench/results. */
   out: string | null;
@@ -17,7 +18,7 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--part calls|plane|records|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|records|providers|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
@@ -26,9 +27,10 @@ the voice carries its number. The far end checks that none is missing, doubled o
 
 The part "plane" loads the control plane on loopback beside node:http, Fastify and bare uWebSockets.js
 in the same process: a small answer, the config route, results. The part "records" fills a store with
-a million call records, which takes minutes, and searches and exports them.
+a million call records, which takes minutes, and searches and exports them. The part "providers" runs each
+provider's client against an emulated vendor: the time that is ours, and the memory of the slot.
 
-  --part P       calls, plane, records, or both the first two, one after the other (both)
+  --part P       calls, plane, records, providers, or both the first two, one after the other (both)
   --records N    call records for that part (1000000)
   --calls N      calls at once (16)
   --slots N      slots of the appliance (as many as calls)
@@ -72,8 +74,8 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     throw new Error(`--slots ${slots} cannot carry --calls ${calls}; each call takes a slot`);
   const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
   const { part } = values;
-  if (part !== 'calls' && part !== 'plane' && part !== 'records' && part !== 'both') {
-    throw new Error(`--part "${part}" is neither calls, plane, records nor both`);
+  if (!isPart(part)) {
+    throw new Error(`--part "${part}" is neither calls, plane, records, providers nor both`);
   }
   return {
     part,
@@ -81,6 +83,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     planePlan: smoke
       ? { seconds: 0.5, rounds: 1, connections: 32, resultsPerRound: 500 }
       : { seconds: 3, rounds: 3, connections: 32, resultsPerRound: 6_000 },
+    providersPlan: smoke ? { rounds: 10, sttRounds: 3 } : { rounds: 200, sttRounds: 40 },
     form: smoke ? 'short' : 'full',
     out: values.out ?? null,
     plan: {
@@ -96,6 +99,10 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
       seed: whole('seed', values.seed, 1, 2 ** 31),
     },
   };
+}
+
+function isPart(part: string): part is BenchOptions['part'] {
+  return ['calls', 'plane', 'records', 'providers', 'both'].includes(part);
 }
 
 function framingsOf(value: string): Framing[] {

@@ -7,6 +7,7 @@ import { benchConfigServe, describeConfigServe } from './config-serve.ts';
 import type { BenchFleet } from './fleet-run.ts';
 import { judgeRun, readBudget, readPlaneBudget } from './judge-run.ts';
 import { printTable } from './print-table.ts';
+import { benchProviders, describeProviders } from './providers.ts';
 import { benchRecords, describeRecords } from './records.ts';
 
 const EXIT_FAILED = 1;
@@ -27,6 +28,10 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options.part === 'records') return benchCallRecords(options.records);
+  if (options.part === 'providers') {
+    for (const line of describeProviders(await benchProviders(options.providersPlan))) print(line);
+    return 0;
+  }
   const calls = options.part === 'plane' ? 0 : await benchCalls(options);
   const plane = options.part === 'calls' ? 0 : await benchPlane(options);
   return Math.max(calls, plane);

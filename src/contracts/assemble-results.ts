@@ -1,5 +1,12 @@
 import type { CallEvent } from './call-events.ts';
-import type { CallResults, DisconnectedBy, TranscriptEntry, UsageMetric } from './call-results.ts';
+import type {
+  CallbackWish,
+  CallResults,
+  DisconnectedBy,
+  QcResult,
+  TranscriptEntry,
+  UsageMetric,
+} from './call-results.ts';
 import type { JournalCall } from './spool.ts';
 
 /** Everything that a results payload is made of, whether a slot ended well or main salvaged its journal. */
@@ -14,6 +21,14 @@ export interface CallOutcome {
   /** False where no audio was kept. */
   recorded: boolean;
   endDetail: Record<string, unknown>;
+  /** What was made of the call after it; absent where nothing was asked, or nothing came of it. */
+  postCall?: PostCallOutcome;
+}
+
+export interface PostCallOutcome {
+  analysis: Record<string, unknown> | null;
+  qc: QcResult | null;
+  callback: CallbackWish | null;
 }
 
 /**
@@ -34,7 +49,7 @@ export function assembleResults(outcome: CallOutcome): CallResults {
     transcript: outcome.transcript,
     recording_url: outcome.recorded ? call.recordingUrl : null,
     recording_key: outcome.recorded ? call.recordingKey : null,
-    post_call_analysis: {},
+    post_call_analysis: outcome.postCall?.analysis ?? {},
     usage_metrics: outcome.usage,
     events: outcome.events,
     ...transferFields(outcome.events),
@@ -42,6 +57,8 @@ export function assembleResults(outcome: CallOutcome): CallResults {
     // A socket call is answered when it connects, so both durations begin together (decisions.md 28).
     billable_duration_seconds: Math.ceil(outcome.durationSeconds),
     end_detail: outcome.endDetail,
+    ...(outcome.postCall?.qc ? { qc: outcome.postCall.qc } : {}),
+    ...(outcome.postCall?.callback ? { callback: outcome.postCall.callback } : {}),
   };
 }
 

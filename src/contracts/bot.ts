@@ -72,6 +72,14 @@ const extras = {
   crm_prefetch: Type.Optional(Nullable(CrmPrefetchConfig)),
   post_call_push: Type.Optional(Nullable(PostCallPush)),
   post_call_analysis_prompt: Type.Optional(Nullable(Template(50_000, 'Asked once after the call.'))),
+  post_call_llm: Type.Optional(
+    Nullable(
+      Type.Unsafe<ProviderConfig>({
+        ...ProviderConfig,
+        description: 'Reads the call after it has ended; without one `llm` does',
+      }),
+    ),
+  ),
   qc_prompt: Type.Optional(Nullable(Template(50_000, 'Judges the quality of the call, after it.'))),
   post_call_cache: Type.Optional(Nullable(PromptCache)),
   live_prompt_cache: Type.Optional(Nullable(PromptCache)),
@@ -82,6 +90,16 @@ const extras = {
   knowledge: Type.Optional(Nullable(KnowledgeUse)),
   agent_desk: Type.Optional(Nullable(AgentDesk)),
   widget: Type.Optional(Nullable(WidgetUse)),
+  rescue_line: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description:
+          'Spoken when a provider fails, from audio that is kept on the host; without one a sentence in the language of the voice',
+      }),
+    ),
+  ),
   billing_increment_seconds: Type.Optional(
     Type.Integer({
       minimum: 1,

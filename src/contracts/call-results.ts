@@ -45,6 +45,7 @@ export const CacheUse = Type.Object({
   version: Type.String(),
   reason: Nullable(Type.String()),
 });
+export type CacheUse = Static<typeof CacheUse>;
 
 export const UsageMetric = Type.Object({
   type: Type.Union([
@@ -70,6 +71,30 @@ export type UsageMetric = Static<typeof UsageMetric>;
 export const ResultEvent = Type.Unsafe<{ event: string; ts: number; [extra: string]: unknown }>(
   Type.Object({ event: Type.String(), ts: Type.Number() }, { additionalProperties: true }),
 );
+
+/** What the bot's quality prompt made of a call. Ours beside the fields of interface.md. */
+export const QcResult = Type.Object(
+  {
+    score: Nullable(Type.Number({ description: '`score` of the model’s answer, where it is a number' })),
+    flags: Type.Array(Type.String(), { description: '`flags` of the answer, where it is a list of texts' }),
+    result: Type.Record(Type.String(), Type.Unknown(), { description: 'The whole answer' }),
+  },
+  { additionalProperties: true },
+);
+export type QcResult = Static<typeof QcResult>;
+
+/** Whether the caller wants to be called back, and when. Ours beside the fields of interface.md. */
+export const CallbackWish = Type.Object(
+  {
+    requested: Type.Boolean(),
+    at: Nullable(Type.String({ description: 'ISO 8601 UTC; null where nothing was requested' })),
+    timezone: Type.String({ description: 'In which the caller spoke of the time' }),
+    job_id: Nullable(Type.String()),
+    reason: Nullable(Type.String()),
+  },
+  { additionalProperties: true },
+);
+export type CallbackWish = Static<typeof CallbackWish>;
 
 export const CallResults = Type.Object(
   {
@@ -97,6 +122,8 @@ export const CallResults = Type.Object(
     billable_duration_seconds: Type.Optional(Type.Number()),
     end_detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     bot_id: Type.Optional(Type.String()),
+    qc: Type.Optional(Nullable(QcResult)),
+    callback: Type.Optional(Nullable(CallbackWish)),
   },
   { title: 'CallResults', additionalProperties: true },
 );

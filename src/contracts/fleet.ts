@@ -9,6 +9,8 @@ export interface FleetHealth {
   workers?: FleetWorker[];
   outbox?: { results_pending: number; results_oldest_seconds: number };
   models?: Record<string, 'ready' | 'missing' | 'off'>;
+  /** Providers that the slots of this host have asked lately. */
+  providers?: FleetProvider[];
   version: string;
   started_at: string;
   server_time: string;
@@ -27,4 +29,21 @@ export interface FleetWorker {
   since: string | null;
   rss_bytes: number | null;
   version: string;
+}
+
+/** How one provider does, as the slots of the host have met it. */
+export interface FleetProvider {
+  family: 'stt' | 'llm' | 'tts';
+  provider: string;
+  /** Scheme and host where it is not the vendor's own. */
+  origin: string | null;
+  /** `open`: left alone until `open_until`, ISO 8601; `half_open`: tried with one request at a time. */
+  state: 'closed' | 'open' | 'half_open';
+  open_until: string | null;
+  /** To the first token, the first audio or the final text, in milliseconds. */
+  p50_ms: number | null;
+  p95_ms: number | null;
+  p99_ms: number | null;
+  /** Of the latest requests, 0 to 1. */
+  error_rate: number | null;
 }

@@ -48,6 +48,8 @@ export const HUNG_AFTER_MS = 6_000;
 
 /** `max_call_duration_seconds` where the config is silent. */
 export const DEFAULT_MAX_CALL_SECONDS = 3_600;
+/** Analysis, quality check and callback extraction after a call, all together (decisions.md 29). */
+export const POST_CALL_LIMIT_MS = 60_000;
 /** Main ends a slot that overruns its maximum duration by this much (RT-24: enforced twice). */
 export const OVERRUN_GRACE_MS = 15_000;
 

@@ -67,6 +67,12 @@ export const VadConfig = Type.Object(
       Type.Number({ minimum: 200, maximum: 10000, description: 'The silence rule, without the model (700)' }),
     ),
     turn_model: Type.Optional(Type.Union([Type.Literal('smart_turn'), Type.Literal('off')])),
+    turn_detection: Type.Optional(
+      Type.Union([Type.Literal('local'), Type.Literal('stt')], {
+        description:
+          'Who says that a turn is over: this host, or the speech-to-text engine where it detects turns (`stt` with such an engine, else `local`). Interruptions are always noticed locally',
+      }),
+    ),
     interruption_ms: Type.Optional(
       Type.Number({
         minimum: 64,
@@ -114,7 +120,7 @@ export const PromptParts = Type.Object(
     cache_enabled: Type.Boolean(),
     static_system_prompt: Type.String({ description: 'The same in every call of the bot' }),
     dynamic_runtime_prompt: Type.String({ description: 'Of this call only' }),
-    static_version: Type.String({ description: 'Changes with the static half' }),
+    static_version: Type.String({ description: 'Changes with the static half, the tools and the model' }),
     cache_key: Nullable(Type.String({ description: 'Hint for providers that cache by key' })),
     cache_retention: Nullable(Type.String()),
     cache_ttl_seconds: Nullable(Type.Integer()),
@@ -131,6 +137,12 @@ export const RuntimeConfig = Type.Object(
     system_prompt: Type.String(),
     prompt_parts: Type.Optional(Nullable(PromptParts)),
     opening_message: Type.String(),
+    opening_message_fixed: Type.Optional(
+      Type.Boolean({
+        description: 'False where it holds values of this call, so that its audio is not kept (true)',
+      }),
+    ),
+    rescue_line: Type.Optional(Nullable(Type.String())),
     vad: VadConfig,
     min_words_interruption: Type.Integer({ minimum: 0 }),
     re_engagement: ReEngagement,
@@ -143,6 +155,7 @@ export const RuntimeConfig = Type.Object(
     transfer_numbers: Type.Unknown(),
     transfer_targets: Type.Unknown(),
     pre_transfer_message: Nullable(Type.String()),
+    post_call_llm: Type.Optional(Nullable(ProviderConfig)),
     post_call_analysis_prompt: Nullable(Type.String()),
     qc_prompt: Nullable(Type.String()),
     post_call_cache_enabled: Type.Boolean(),

@@ -18,6 +18,7 @@ export const SETTING_VALUE_NAMES = [
   'retention_transcript_days',
   'retention_recording_days',
   'outbound_allowed_networks',
+  'provider_origins',
 ] as const;
 export type SettingValueName = (typeof SETTING_VALUE_NAMES)[number];
 
@@ -29,6 +30,7 @@ export const KEYED_PROVIDERS = [
   'cartesia',
   'deepgram',
   'elevenlabs',
+  'gemini',
   'google',
   'groq',
   'openai',
@@ -49,6 +51,7 @@ export const SETTING_SECRET_NAMES = [
   'cartesia_api_key',
   'deepgram_api_key',
   'elevenlabs_api_key',
+  'gemini_api_key',
   'google_api_key',
   'groq_api_key',
   'openai_api_key',

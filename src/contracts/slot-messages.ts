@@ -1,4 +1,5 @@
 import type { DisconnectedBy } from './call-results.ts';
+import type { ProviderOutcome, ProviderWeatherEntry } from './provider-weather.ts';
 
 /**
  * Main and slot over the fork channel: commands and facts, never audio (appliance.md, Shape 1).
@@ -51,7 +52,45 @@ export interface SlotHangup {
   reason: string;
 }
 
-export type MainToSlot = SlotInit | SlotCall | SlotLeave | SlotHangup;
+/** An entry of a vendor's prompt cache as main and slots name it. */
+export interface SharedCacheEntry {
+  /** The vendor's name, such as `cachedContents/abc`. */
+  name: string;
+  expiresAtMs: number;
+  version: string;
+}
+
+/** The newest entry under a key that a call of this slot watches; null when it was lost. */
+export interface SlotPromptCacheEntry {
+  v: number;
+  type: 'prompt_cache_entry';
+  key: string;
+  entry: SharedCacheEntry | null;
+}
+
+/** Answer to `prompt_cache_claim`. */
+export interface SlotPromptCacheAnswer {
+  v: number;
+  type: 'prompt_cache_answer';
+  claimId: string;
+  answer: 'create' | 'skip' | SharedCacheEntry;
+}
+
+/** How the providers do on this host, whole: sent when it changes and to every slot that becomes ready. */
+export interface SlotProviderWeather {
+  v: number;
+  type: 'provider_weather';
+  providers: ProviderWeatherEntry[];
+}
+
+export type MainToSlot =
+  | SlotInit
+  | SlotCall
+  | SlotLeave
+  | SlotHangup
+  | SlotPromptCacheEntry
+  | SlotPromptCacheAnswer
+  | SlotProviderWeather;
 
 export type SlotToMain =
   /** Models loaded, upgrade path warmed: the slot takes calls. */
@@ -69,4 +108,25 @@ export type SlotToMain =
       callId: string;
       hasResult: boolean;
       disconnectedBy: DisconnectedBy | null;
+    }
+  /** What became of requests to providers; bounded by MAX_OUTCOMES_AT_ONCE. */
+  | { v: number; type: 'provider_outcomes'; outcomes: ProviderOutcome[] }
+  /**
+   * A call needs the prompt cache entry under `key` and is told of every change until it says that it no longer does.
+   * The key is a hash of all that makes an entry usable: text, tools, model, account.
+   */
+  | { v: number; type: 'prompt_cache_watch'; key: string; known: SharedCacheEntry | null }
+  | { v: number; type: 'prompt_cache_unwatch'; key: string }
+  /** May I create the entry? Answered by `prompt_cache_answer`. */
+  | { v: number; type: 'prompt_cache_claim'; key: string; claimId: string }
+  /** What became of an entry. `plane` says whose live prompt it holds, null for after-call prompts. */
+  | {
+      v: number;
+      type: 'prompt_cache_news';
+      key: string;
+      news:
+        | { kind: 'created' | 'extended'; entry: SharedCacheEntry }
+        | { kind: 'lost'; name: string }
+        | { kind: 'failed'; reason: string };
+      plane: { botId: string; staticVersion: string } | null;
     };

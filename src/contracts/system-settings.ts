@@ -70,6 +70,11 @@ const properties = {
     description:
       'Private networks, as CIDR, that CRM requests and webhooks may reach; loopback and metadata never',
   }),
+  provider_origins: Type.Array(Type.String({ maxLength: 300 }), {
+    maxItems: 64,
+    description:
+      'Origins of own or regional provider servers, such as `https://stt.example.com`, that keys of these settings may be sent to; the vendors’ own hosts need no entry',
+  }),
 } satisfies Record<SettingValueName, TSchema>;
 
 export const SystemValues = Type.Object(properties, { additionalProperties: false });
@@ -92,6 +97,7 @@ export const DEFAULT_VALUES: Readonly<SystemValues> = Object.freeze({
   retention_transcript_days: null,
   retention_recording_days: null,
   outbound_allowed_networks: [],
+  provider_origins: [],
 });
 
 const NewSecret = Nullable(

@@ -124,7 +124,8 @@ export const FleetHealthSchema = Type.Object(
   },
   {
     title: 'FleetHealth',
-    description: 'Holders of the core secret and the host itself see `workers`, `outbox` and `models` too',
+    description:
+      'Holders of the core secret and the host itself see `workers`, `outbox`, `models` and `providers` too',
     additionalProperties: true,
   },
 );

@@ -5,6 +5,7 @@ import type { KeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { hostPort, type Settings } from '../platform/settings.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
+import { SPEECH_CACHE_FOLDER, SpeechCache } from '../providers/speech-cache.ts';
 import { createAccounts } from './accounts/create-accounts.ts';
 import { docsRoutes } from './api-docs/docs-routes.ts';
 import { createAuditLog } from './audit/audit-log.ts';
@@ -13,6 +14,7 @@ import { demoBot } from './bots/demo-bot.ts';
 import { startBots } from './bots/start-bots.ts';
 import { startCallRecords } from './calls/call-records.ts';
 import { createCallRecordStore } from './calls/lmdb-call-store.ts';
+import { keepCallbackWish } from './campaigns/callback-wishes.ts';
 import { createCampaignStore } from './campaigns/campaign-store.ts';
 import { crmRoutes } from './crm/crm-routes.ts';
 import { createCrmSecrets } from './crm/crm-secrets.ts';
@@ -25,6 +27,8 @@ import { type CoreSecretGuard, createCoreSecretGuard } from './http/core-secret-
 import type { AnyRoute } from './http/route.ts';
 import { outboundRoutes } from './outbound/outbound-routes.ts';
 import { createOutboundStore } from './outbound/outbound-store.ts';
+import { startRescueAudio } from './rescue-audio/rescue-audio.ts';
+import { withProviderKey } from './runtime-config/provider-keys.ts';
 import { configRoute } from './runtime-config/serve-config.ts';
 import { systemVariables } from './runtime-config/variables.ts';
 import { settingsRoutes } from './settings/settings-routes.ts';
@@ -95,17 +99,33 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     cacheTtlMs: settings.botCacheTtlSeconds * 1_000,
     settingsCache: system.cache,
     hasProviderKey: async (name) => (await system.current()).providerKey(name) !== null,
+    providerOrigins: async () => (await system.current()).providerOrigins(),
     socketUrl: () => `ws://${hostPort(settings.fleetListen)}`,
     onRemoved: async (id) => {
       // A later bot of the same id must not inherit what this one signed and logged in with.
       await outbound.forgetBot(id);
       await secrets.removeAll(id);
     },
+    onPublished: (id) => rescueAudio?.published(id),
   });
   if (await bots.store.isEmpty()) {
     await bots.store.put(demoBot(nowIso()));
     logger.info({ bot_id: 'demo' }, 'empty store, bot created');
   }
+  // The slots of another host keep their own: what a plane without slots renders, nobody plays.
+  const rescueAudio =
+    settings.role === 'control'
+      ? null
+      : startRescueAudio({
+          cache: new SpeechCache(join(settings.dataDir, SPEECH_CACHE_FOLDER)),
+          bot: (id) => bots.cached.get(id),
+          async voiceOf(bot) {
+            const values = await system.current();
+            const keyOf = (provider: string) => values.providerKey(provider);
+            return withProviderKey(bot.tts, { keyOf, origins: values.providerOrigins() });
+          },
+          logger,
+        });
   const secrets = createCrmSecrets(store, box, nowIso);
   const prefetch = createCrmPrefetch({ http, secretsOf: (id) => secrets.valuesOf(id), nowIso });
   const outbound = createOutbound({
@@ -120,6 +140,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     system: systemVariables,
   });
   const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
+  const campaigns = createCampaignStore(store);
   const records = await startCallRecords({
     store,
     calls,
@@ -130,6 +151,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     recordingsFolder,
     exportsFolder: join(settings.dataDir, 'exports'),
     dispositionRules: async (id) => (await bots.cached.get(id))?.auto_dispositions ?? [],
+    keepCallback: (record) => keepCallbackWish(campaigns, record),
     strict: settings.strictResults,
   });
   const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));
@@ -137,7 +159,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     configRoute({
       bots: bots.cached,
       calls,
-      campaigns: createCampaignStore(store),
+      campaigns,
       livePromptCaches: bots.livePromptCaches,
       prefetch,
       settings: () => system.current(),
@@ -182,6 +204,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
       return accounts.open(listeningUrl);
     },
     async stop() {
+      await rescueAudio?.stop();
       await outbound.stop();
       await records.stop();
     },

@@ -1,9 +1,11 @@
 import type { FleetHealth, FleetWorker } from '../contracts/fleet.ts';
+import type { ProviderWeatherEntry } from '../contracts/provider-weather.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
 import type { Refusal } from './door/refusal.ts';
 import type { OrphanCalls } from './slots/orphan-calls.ts';
 import type { SlotPool } from './slots/slot-pool.ts';
 import type { SlotProcess } from './slots/slot-process.ts';
+import { fleetProviders } from './weather/fleet-providers.ts';
 
 /** Results that wait longer than this make the host `degraded`: their receiver is away or refuses. */
 const RESULTS_LATE_SECONDS = 60;
@@ -17,6 +19,7 @@ export interface HealthSources {
   /** Spool folders that wait: of another version, or failing to be taken in. */
   foreignFolders: number;
   failedFolders: number;
+  providers: readonly ProviderWeatherEntry[];
   startedAt: string;
 }
 
@@ -44,6 +47,7 @@ export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHea
             results_oldest_seconds: sources.results.oldestSeconds,
           },
           models,
+          providers: fleetProviders(sources.providers, Date.now()),
         }
       : {}),
     version: PRODUCT_VERSION,

@@ -7,7 +7,7 @@ import type { SlotInit } from '../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
 import type { Control } from '../control/control.ts';
 import { describeError } from '../platform/app-error.ts';
-import { sleepMs, within } from '../platform/clock.ts';
+import { monotonicMs, sleepMs, within } from '../platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
@@ -19,9 +19,13 @@ import { watchHostPressure } from './host-pressure.ts';
 import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
+import { PromptCacheDesk } from './prompt-cache/cache-desk.ts';
+import { createPlaneReport } from './prompt-cache/plane-report.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
 import { RECYCLE_AFTER_CALLS, SlotPool } from './slots/slot-pool.ts';
+import { hearWeather, tellWeather } from './weather/weather-messages.ts';
+import { WeatherTable } from './weather/weather-table.ts';
 
 /** The door opens when a slot is ready, or after this: then it says that the host is full. */
 const FIRST_SLOT_MS = 15_000;
@@ -167,6 +171,26 @@ async function startFleet(
   });
   ends.push({ name: 'intake', end: () => intake.stop() });
 
+  const planeReport = createPlaneReport({
+    configUrl: init.configUrl,
+    coreSecret: settings.coreSecret,
+    ownOrigins: init.ownOrigins,
+    logger,
+  });
+  ends.push({ name: 'prompt cache report', end: () => planeReport.stop() });
+  const promptCaches = new PromptCacheDesk({
+    nowMs: monotonicMs,
+    wallMs: Date.now,
+    tellPlane: planeReport.tell,
+  });
+
+  const weather: WeatherTable = new WeatherTable({
+    nowMs: monotonicMs,
+    onChange: (providers) => {
+      for (const slot of pool.slots()) tellWeather(slot, providers);
+    },
+  });
+
   const pool: SlotPool = new SlotPool({
     size: settings.slots,
     entry: options.slotEntry ?? ownSlotEntry(),
@@ -175,6 +199,11 @@ async function startFleet(
     recycleAfterCalls: options.bounds?.recycleAfterCalls ?? RECYCLE_AFTER_CALLS,
     onFinished: (callId) => intake.take(callId, 'slot_died'),
     onDied: (callId, cause) => intake.take(callId, cause),
+    onNews: (slot, message) => {
+      if (message.type === 'provider_outcomes') hearWeather(weather, slot, message.outcomes);
+      else promptCaches.hear(slot, message);
+    },
+    onSlotGone: (slot) => promptCaches.forget(slot),
     logger,
   });
   ends.push({ name: 'slots', end: () => pool.abandon() });
@@ -217,6 +246,7 @@ async function startFleet(
         draining,
         pressure: pressure.current(),
         results: delivery.pending(),
+        providers: weather.entries(),
         foreignFolders: intake.foreignFolders,
         failedFolders: intake.failedFolders,
         startedAt,

@@ -8,12 +8,32 @@ export interface ToolCall {
   id: string;
   name: string;
   args: Record<string, unknown>;
+  /** What the vendor wants back unchanged with the result, such as a thought signature. */
+  opaque?: unknown;
 }
 
 export interface LlmRequest {
   system: string;
+  /**
+   * The system text in two halves, `system` being both. The first is the same in every call of the bot, so a vendor may
+   * cache it. Absent where the bot caches nothing.
+   */
+  systemParts?: {
+    staticText: string;
+    dynamicText: string;
+    version: string;
+    /** Hints for vendors that cache by key. */
+    cacheKey: string | null;
+    retention: string | null;
+    ttlSeconds: number | null;
+  };
   messages: readonly ChatMessage[];
+  /** Functions as the bot declares them: {type: 'function', function: {name, description, parameters}}. */
   tools: readonly Record<string, unknown>[];
+  /** Asks for one JSON object: after-call work. */
+  json?: boolean;
+  /** Overrides the limit of the provider's settings. */
+  maxOutputTokens?: number;
 }
 
 export interface LlmUsage {
@@ -23,12 +43,29 @@ export interface LlmUsage {
   cacheCreationTokens: number | null;
 }
 
+/** How the prompt cache served one request (interface.md, `cache` dict). */
+export interface LlmCacheUse {
+  enabled: boolean;
+  status: 'hit' | 'miss';
+  version: string;
+  /** Why it was so: `created`, `recreated`, `expired`, `extended`, `claimed_elsewhere`, `too_small`, ... */
+  reason: string | null;
+}
+
+/** Why an answer ended. `refused` is the vendor's content filter. */
+export type LlmFinish = 'stop' | 'tool_calls' | 'length' | 'refused' | 'other';
+
 export type LlmDelta =
   | { type: 'text'; text: string }
   | { type: 'tool_call'; call: ToolCall }
   /** Machine-readable remark, such as the rule that a scripted model followed. */
   | { type: 'note'; note: string }
-  | { type: 'usage'; usage: LlmUsage };
+  | { type: 'usage'; usage: LlmUsage }
+  | { type: 'cache'; cache: LlmCacheUse }
+  /** Last delta of an answer that came to its end. */
+  | { type: 'finish'; reason: LlmFinish }
+  /** From here on another provider answers; metrics name it. */
+  | { type: 'served_by'; provider: string; model: string | null };
 
 export interface LanguageModel {
   readonly name: string;
@@ -38,6 +75,12 @@ export interface LanguageModel {
    * abort. Throws AppError (`provider_failed`, `provider_timeout`).
    */
   answer(request: LlmRequest, signal: AbortSignal): AsyncIterable<LlmDelta>;
+  /**
+   * Opens the connection to the vendor ahead of the first answer, or again after an aborted one, which closed it. Told
+   * what the call is going to ask, it also has a cache entry created where the vendor works with entries. Never
+   * rejects: an answer that finds nothing warm only takes longer.
+   */
+  warm?(request?: Pick<LlmRequest, 'system' | 'systemParts' | 'tools'>): Promise<void>;
   /** Idempotent, never rejects. */
   close(): Promise<void>;
 }

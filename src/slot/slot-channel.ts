@@ -1,5 +1,5 @@
 import { HEARTBEAT_MS } from '../contracts/limits.ts';
-import type { SlotToMain } from '../contracts/slot-messages.ts';
+import type { MainToSlot, SlotToMain } from '../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
 import { monotonicMs } from '../platform/clock.ts';
 
@@ -9,6 +9,25 @@ type Body<T> = T extends unknown ? Omit<T, 'v'> : never;
 export function tellMain(message: Body<SlotToMain>): void {
   if (!process.connected) return;
   process.send?.({ v: SLOT_MESSAGES_VERSION, ...message }, undefined, undefined, () => undefined);
+}
+
+type Handler = (message: MainToSlot) => void;
+const handlers = new Map<MainToSlot['type'], Set<Handler>>();
+
+/** Hears messages of one type for as long as somebody needs them; returns what ends it. */
+export function onMain<T extends MainToSlot['type']>(
+  type: T,
+  handler: (message: Extract<MainToSlot, { type: T }>) => void,
+): () => void {
+  const of = handlers.get(type) ?? new Set();
+  handlers.set(type, of);
+  of.add(handler as Handler);
+  return () => void of.delete(handler as Handler);
+}
+
+/** Hands a message of main to whoever waits for its type; to nobody, and silently, where no one does. */
+export function fromMain(message: MainToSlot): void {
+  for (const handler of [...(handlers.get(message.type) ?? [])]) handler(message);
 }
 
 /**

@@ -12,7 +12,8 @@ import { closeInherited } from './close-inherited.ts';
 import { leaveProcess } from './leave-process.ts';
 import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
-import { Heartbeat, tellMain } from './slot-channel.ts';
+import { startWeatherLink } from './providers/weather-link.ts';
+import { fromMain, Heartbeat, tellMain } from './slot-channel.ts';
 import { warmUpgradePath } from './warm-up.ts';
 
 /**
@@ -50,6 +51,9 @@ process.on('message', (message: MainToSlot, socket?: Socket) => {
     case 'leave':
       leaving = true;
       leaveWhenIdle();
+      return;
+    default:
+      fromMain(message);
   }
 });
 
@@ -88,7 +92,8 @@ async function prepare(init: SlotInit): Promise<void> {
       logger.warn({ err: describeError(error) }, 'no turn model; the silence rule decides');
     }
   }
-  tools = { init, vad, turnModel, heartbeat: new Heartbeat(), logger };
+  const weather = startWeatherLink();
+  tools = { init, vad, turnModel, weather, heartbeat: new Heartbeat(), logger };
   tools.heartbeat.startTimer(() => current?.callId ?? null);
   await within(warmUpgradePath(), WARM_UP_BOUND_MS, undefined);
   tellMain({

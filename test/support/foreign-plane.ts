@@ -23,6 +23,8 @@ export class ForeignPlane {
   readonly results: CallResults[] = [];
   readonly resultHeaders: IncomingMessage['headers'][] = [];
   attempts = 0;
+  /** What the worker told about entries of a provider's prompt cache, by `PUT /bots/{bot_id}/live-prompt-cache`. */
+  readonly cacheReports: { path: string; body: Record<string, unknown> }[] = [];
   private readonly server: Server;
 
   private constructor(port: number) {
@@ -90,6 +92,11 @@ export class ForeignPlane {
       if (delayMs) await new Promise((resolve) => setTimeout(resolve, delayMs));
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
+      return;
+    }
+    if (request.method === 'PUT') {
+      this.cacheReports.push({ path: url.pathname, body: JSON.parse(Buffer.concat(parts).toString('utf8')) });
+      response.writeHead(204).end();
       return;
     }
     const status = this.receive(++this.attempts);

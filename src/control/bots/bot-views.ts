@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { BotContent, BotId, NewBot } from '../../contracts/bot.ts';
+import type { BotFinding } from './bot-finding.ts';
 import type { BotSummary, BotVersionRow, StoredBot } from './bot-store.ts';
 import { newContent } from './merge-bot.ts';
-import type { BotFinding } from './validate-bot.ts';
 
 /** What the API shows of bots, and what it takes. */
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>

@@ -6,16 +6,19 @@ import type { CachedBots } from '../caches/cached-bots.ts';
 import { requireMatch } from '../http/etag.ts';
 import { invalid, invalidBody } from '../http/mistakes.ts';
 import type { Actor } from '../http/route.ts';
+import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import type { BotChange, BotStamp, BotStore, StoredBot } from './bot-store.ts';
 import { findingMistakes } from './bot-views.ts';
 import { checked, newContent, patchedContent } from './merge-bot.ts';
-import { type BotFinding, type ValidationWorld, validateBot } from './validate-bot.ts';
+import { validateBot } from './validate-bot.ts';
 
 export interface ManageBotsParts {
   store: BotStore;
   cached: Pick<CachedBots, 'invalidate'>;
   /** What else is kept of a bot goes with it. */
   onRemoved: (botId: string) => Promise<void>;
+  /** Calls get another content of the bot from now on. */
+  onPublished?: (botId: string) => void;
   world: ValidationWorld;
   nowIso: () => string;
 }
@@ -63,6 +66,7 @@ export class ManageBots {
     const created = await this.#parts.store.create(botId, change, this.#stamp('bot.create', editing));
     if (!created) throw new AppError('conflict', `there is a bot "${botId}" already; choose another id`);
     this.#parts.cached.invalidate(botId);
+    if (options.publish) this.#parts.onPublished?.(botId);
     return created;
   }
 
@@ -105,6 +109,7 @@ export class ManageBots {
     const bot = await this.#edit(botId, 'bot.publish', editing, () => ({
       publish: { version: live.version, content: live.content },
     }));
+    this.#parts.onPublished?.(botId);
     return { bot, findings };
   }
 
@@ -112,11 +117,13 @@ export class ManageBots {
   async rollback(botId: string, version: number, editing: Editing): Promise<StoredBot> {
     const { content } = await this.version(botId, version);
     await this.#requireFaultless(content);
-    return await this.#edit(botId, 'bot.rollback', editing, () => ({
+    const bot = await this.#edit(botId, 'bot.rollback', editing, () => ({
       content,
       note: `rollback to version ${version}`,
       publish: 'draft',
     }));
+    this.#parts.onPublished?.(botId);
+    return bot;
   }
 
   /** Throws `not_found`. */

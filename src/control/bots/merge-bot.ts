@@ -16,8 +16,9 @@ export function patchedContent(content: BotContent, patch: Partial<BotContent>):
  * settings, and a bot is exported, versioned and read by people who may not see them.
  */
 export function checked(content: BotContent): BotContent {
-  for (const family of ['stt', 'llm', 'tts'] as const) {
+  for (const family of ['stt', 'llm', 'tts', 'post_call_llm'] as const) {
     const provider = content[family];
+    if (!provider) continue;
     if (provider.api_key !== undefined) throw keyInBot(`/${family}/api_key`);
     for (const [index, fallback] of (provider.fallbacks ?? []).entries()) {
       const pointer = `/${family}/fallbacks/${index}`;

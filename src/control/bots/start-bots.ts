@@ -29,10 +29,13 @@ export interface StartBotsParts {
   settingsCache: Pick<TtlCache<object>, 'invalidate'>;
   /** Whether the system settings hold a key under this name. */
   hasProviderKey: (name: string) => Promise<boolean>;
+  providerOrigins: () => Promise<readonly string[]>;
   /** Where others open call sockets, `wss://calls.example.com`. */
   socketUrl: () => string;
   /** What other features keep of a bot goes with it. */
   onRemoved?: (botId: string) => Promise<void>;
+  /** Calls get another content of the bot from now on. */
+  onPublished?: (botId: string) => void;
 }
 
 /** Everything around bots: the store, what calls read, the tickets that the door takes, and the routes. */
@@ -53,12 +56,13 @@ export function startBots(parts: StartBotsParts): Bots {
   const bots = new ManageBots({
     store,
     cached,
-    world: { hasProviderKey: parts.hasProviderKey },
+    world: { hasProviderKey: parts.hasProviderKey, providerOrigins: parts.providerOrigins },
     nowIso,
     async onRemoved(botId) {
       await livePromptCaches.remove(botId);
       await parts.onRemoved?.(botId);
     },
+    onPublished: (botId) => parts.onPublished?.(botId),
   });
   const caches = createCacheRegistry({ bots: cached.cache, settings: parts.settingsCache });
   return {

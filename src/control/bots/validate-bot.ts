@@ -1,40 +1,12 @@
 import type { HttpTool } from '../../contracts/bot/tools.ts';
 import type { BotContent } from '../../contracts/bot.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
-import { AppError } from '../../platform/app-error.ts';
-import { openLlm, openStt, openTts } from '../../providers/open-providers.ts';
 import { usableTimezone } from '../runtime-config/local-time.ts';
-import { keyName } from '../runtime-config/provider-keys.ts';
 import { transferNames } from '../runtime-config/served-tools.ts';
+import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import { COMMON_NAMESPACES, scanTemplate, templatesOf } from './bot-templates.ts';
+import { checkProviders } from './check-providers.ts';
 import { knowsVariable } from './known-variables.ts';
-
-/** One thing that is wrong with a bot, or looks wrong. */
-export interface BotFinding {
-  /** A bot with an error cannot be published; a warning is for the editor's eyes. */
-  severity: 'error' | 'warning';
-  code:
-    | 'broken_template'
-    | 'unknown_namespace'
-    | 'unknown_variable'
-    | 'unknown_tool'
-    | 'duplicate_tool'
-    | 'bad_tool'
-    | 'unknown_target'
-    | 'provider'
-    | 'provider_key'
-    | 'timezone'
-    | 'plain_secret'
-    | 'unused';
-  /** JSON pointer into the bot. */
-  pointer: string;
-  message: string;
-}
-
-export interface ValidationWorld {
-  /** Whether the system settings hold a key under this name; null where no key is needed or nobody knows. */
-  hasProviderKey: (name: string) => Promise<boolean>;
-}
 
 /** So many findings tell enough; a broken import may have thousands. */
 const MAX_FINDINGS = 200;
@@ -163,45 +135,6 @@ function scriptedTools(llm: ProviderConfig): { tool: string; pointer: string }[]
     const tool = (rule as { tool?: { name?: unknown } } | null)?.tool?.name;
     return typeof tool === 'string' ? [{ tool, pointer: `/llm/rules/${index}/tool/name` }] : [];
   });
-}
-
-const OPEN = { stt: openStt, llm: openLlm, tts: openTts } as const;
-/** Providers on this machine, which take no key. */
-const KEYLESS = new Set(['scripted', 'pocketsphinx', 'espeak']);
-
-async function checkProviders(bot: BotContent, world: ValidationWorld): Promise<BotFinding[]> {
-  const found: BotFinding[] = [];
-  for (const family of ['stt', 'llm', 'tts'] as const) {
-    const { fallbacks = [], ...first } = bot[family];
-    const places = [
-      { config: first as ProviderConfig, pointer: `/${family}` },
-      ...fallbacks.map((config, index) => ({ config, pointer: `/${family}/fallbacks/${index}` })),
-    ];
-    for (const { config, pointer } of places) {
-      found.push(...(await checkProvider(family, config, pointer, world)));
-    }
-  }
-  return found;
-}
-
-/** The provider's own client judges its settings, as at the start of a call; nothing is connected. */
-async function checkProvider(
-  family: keyof typeof OPEN,
-  config: ProviderConfig,
-  pointer: string,
-  world: ValidationWorld,
-): Promise<BotFinding[]> {
-  try {
-    await OPEN[family](config);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    const severity = error.code === 'engine_missing' ? 'warning' : 'error';
-    return [finding(severity, 'provider', pointer, error.message)];
-  }
-  if (KEYLESS.has(config.provider) || (await world.hasProviderKey(keyName(config.provider)))) return [];
-  return [
-    finding('warning', 'provider_key', pointer, `the system settings have no key for ${config.provider}`),
-  ];
 }
 
 function finding(

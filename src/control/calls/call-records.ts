@@ -23,6 +23,7 @@ export interface CallRecordsParts {
   exportsFolder: string;
   /** The bot's `auto_dispositions`. */
   dispositionRules: ReceiveResultsParts['dispositionRules'];
+  keepCallback: ReceiveResultsParts['keepCallback'];
   /** `STRICT_RESULTS`. */
   strict: boolean;
   /** Whether a call is known to go on in a slot or a room; it is not given up as lost then. */
@@ -49,7 +50,16 @@ export async function startCallRecords(parts: CallRecordsParts): Promise<CallRec
   });
   return {
     routes: [
-      resultsRoute({ calls, recordingsFolder, dispositionRules, guard, strict, logger, nowIso }),
+      resultsRoute({
+        calls,
+        recordingsFolder,
+        dispositionRules,
+        keepCallback: parts.keepCallback,
+        guard,
+        strict,
+        logger,
+        nowIso,
+      }),
       ...callRoutes({ calls, audit, recordingsFolder, nowIso }),
       ...exportRoutes({ exports, runner, audit, nowIso }),
     ],

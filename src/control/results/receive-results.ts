@@ -5,6 +5,7 @@ import { RESULTS_PATH } from '../../contracts/http-names.ts';
 import { RESULTS_MAX_BYTES } from '../../contracts/limits.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { autoDisposition } from '../bots/auto-disposition.ts';
+import type { CallRecord } from '../calls/call-record-schema.ts';
 import type { CallRecordStore, Completion } from '../calls/call-store.ts';
 import { removeRecording } from '../calls/delete-call.ts';
 import type { CoreSecretGuard } from '../http/core-secret-guard.ts';
@@ -15,6 +16,8 @@ export interface ReceiveResultsParts {
   recordingsFolder: string;
   /** The bot's `auto_dispositions` (decisions.md 27). */
   dispositionRules: (botId: string) => Promise<readonly AutoDisposition[]>;
+  /** A caller's wish to be called back, for the campaign of the call. */
+  keepCallback: (record: CallRecord) => Promise<void>;
   guard: CoreSecretGuard;
   /** `STRICT_RESULTS`: only who knows the core secret may deliver. */
   strict: boolean;
@@ -60,6 +63,9 @@ export function resultsRoute(parts: ReceiveResultsParts): AnyRoute {
       if (signed && completion.outcome === 'duplicate' && completion.deleted) {
         await removeRecording(parts, results.session_id, results.recording_key);
       }
+      // Said `ok` to only once it is kept: a delivery that is repeated after a crash in between keeps it then.
+      const record = await recordOf(parts, results, completion);
+      if (record) await parts.keepCallback(record);
       logCompletion(parts.logger, results, completion);
       return {
         status: 200,
@@ -76,6 +82,17 @@ function knowsSecret(guard: CoreSecretGuard, headers: Readonly<Record<string, st
   } catch {
     return false;
   }
+}
+
+/** The record that these results are the results of; null where they changed nothing and say nothing new. */
+async function recordOf(
+  parts: ReceiveResultsParts,
+  results: CallResults,
+  completion: Completion,
+): Promise<CallRecord | null> {
+  if (completion.outcome === 'completed') return completion.record;
+  const isRepeat = completion.outcome === 'duplicate' && completion.same && !completion.deleted;
+  return isRepeat && results.callback?.requested ? await parts.calls.get(results.session_id) : null;
 }
 
 function logCompletion(logger: Logger, results: CallResults, completion: Completion): void {

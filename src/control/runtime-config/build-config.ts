@@ -3,15 +3,15 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { policyPrompt } from './policy-prompt.ts';
 import { postCallFields } from './post-call.ts';
 import { promptParts } from './prompt-parts.ts';
-import { withProviderKey } from './provider-keys.ts';
+import { type ProviderKeys, withProviderKey } from './provider-keys.ts';
 import { renderJson } from './render-json.ts';
-import { renderTemplate, type Variables } from './render-template.ts';
+import { isFixed, renderTemplate, type Variables } from './render-template.ts';
 import { servedTools } from './served-tools.ts';
 
 /** What the config takes from beyond the bot and the call. */
 export interface ConfigSurroundings {
-  /** The key of a provider in the system settings; null without one. */
-  providerKey: (provider: string) => string | null;
+  /** Keys of the system settings, and who may get them. */
+  keys: ProviderKeys;
   /** Values of `{{secret.NAME}}` in the headers of tools. */
   secrets: Readonly<Record<string, string>>;
   /** Where recordings go; null where they stay on the host. */
@@ -39,20 +39,23 @@ export function buildConfig(call: {
     session_id: call.sessionId,
     bot_id: bot.bot_id,
     webhook_url: call.webhookUrl,
-    ...promptFields(bot, variables),
+    ...promptFields(bot, variables, surroundings.knowledgeUsable),
     opening_message: text(bot.opening_message),
+    opening_message_fixed: isFixed(bot.opening_message),
+    rescue_line: bot.rescue_line ?? null,
     vad: bot.vad,
     min_words_interruption: bot.min_words_interruption,
     re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
     ambient_sound: bot.ambient_sound ?? null,
-    stt: withProviderKey(bot.stt, surroundings.providerKey),
-    llm: withProviderKey(bot.llm, surroundings.providerKey),
-    tts: withProviderKey(bot.tts, surroundings.providerKey),
+    stt: withProviderKey(bot.stt, surroundings.keys),
+    llm: withProviderKey(bot.llm, surroundings.keys),
+    tts: withProviderKey(bot.tts, surroundings.keys),
     tools: servedTools(bot, { knowledge: surroundings.knowledgeUsable, secrets: surroundings.secrets }),
     transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
     transfer_targets: renderJson(bot.transfer_targets ?? [], variables),
     pre_transfer_message: textOrNull(bot.pre_transfer_message),
     ...postCallFields(bot, variables),
+    post_call_llm: bot.post_call_llm ? withProviderKey(bot.post_call_llm, surroundings.keys) : null,
     live_prompt_cache_state: livePromptCacheState(bot, surroundings),
     sip_context: { ...call.sipContext },
     call_context: { ...variables.call },
@@ -79,6 +82,7 @@ export function buildConfig(call: {
 function promptFields(
   bot: Bot,
   variables: Variables,
+  knowledge: boolean,
 ): Pick<RuntimeConfig, 'system_prompt' | 'conversation_policy'> &
   Partial<Pick<RuntimeConfig, 'prompt_parts'>> {
   if (bot.conversation_policy) {
@@ -87,7 +91,7 @@ function promptFields(
       conversation_policy: renderJson(bot.conversation_policy, variables) as Record<string, unknown>,
     };
   }
-  const parts = promptParts(bot, variables);
+  const parts = promptParts(bot, variables, knowledge);
   return {
     system_prompt: parts.static_system_prompt + parts.dynamic_runtime_prompt,
     prompt_parts: parts,

@@ -31,7 +31,8 @@ export function postCallFields(bot: Bot, variables: Variables): PostCallFields {
       post_call_cache: null,
     };
   }
-  const model = `${bot.llm.provider}/${bot.llm.model ?? ''}`;
+  const llm = bot.post_call_llm ?? bot.llm;
+  const model = `${llm.provider}/${llm.model ?? ''}`;
   const versionOf = (prompt: string | null) =>
     prompt === null ? null : contentVersion(model, staticPart(prompt));
   const analysisVersion = versionOf(analysis);

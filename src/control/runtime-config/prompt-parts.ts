@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Bot } from '../../contracts/bot.ts';
 import type { PromptParts } from '../../contracts/runtime-config.ts';
 import { renderTemplate, staticPart, type Variables } from './render-template.ts';
+import { servedTools } from './served-tools.ts';
 
 /**
  * A direct prompt as the part that is the same for every call of the bot, which a provider can cache, and the part
- * that is this call's own. Together they are the system prompt. The version names the content of the static part.
+ * that is this call's own. Together they are the system prompt.
  */
-export function promptParts(bot: Bot, variables: Variables): PromptParts {
+export function promptParts(bot: Bot, variables: Variables, knowledge: boolean): PromptParts {
   const template = bot.system_prompt;
   const fixed = staticPart(template);
-  const version = contentVersion(fixed);
+  const version = livePromptVersion(bot, knowledge);
   const cache = bot.live_prompt_cache?.enabled ? bot.live_prompt_cache : null;
   return {
     mode: 'direct',
@@ -22,6 +23,24 @@ export function promptParts(bot: Bot, variables: Variables): PromptParts {
     cache_retention: cache?.retention ?? null,
     cache_ttl_seconds: cache ? (cache.ttl_seconds ?? DEFAULT_CACHE_TTL_SECONDS) : null,
   };
+}
+
+/**
+ * Names what a provider's cache entry for the live prompt holds: the static text, the tools folded in with it, and the
+ * model that reads them (interface.md, live prompt caching). `knowledge`: whether `search_knowledge` is offered.
+ */
+export function livePromptVersion(bot: Bot, knowledge: boolean): string {
+  const { provider, model = null, base_url: baseUrl = null } = bot.llm;
+  const tools = servedTools(bot, { knowledge, secrets: {} }).map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters,
+  }));
+  return contentVersion(
+    staticPart(bot.system_prompt),
+    JSON.stringify([provider, model, baseUrl]),
+    JSON.stringify(tools),
+  );
 }
 
 /** Vendors keep an explicit cache entry for an hour where nothing is said (reference/providers.md 4.2). */

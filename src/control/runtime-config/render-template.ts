@@ -20,6 +20,11 @@ export function staticPart(template: string): string {
   return template.slice(0, template.lastIndexOf('\n', variable) + 1);
 }
 
+/** Whether the text says the same in every call. */
+export function isFixed(template: string): boolean {
+  return staticPart(template) === template;
+}
+
 function lookUp(name: string, variables: Variables): unknown {
   const dot = name.indexOf('.');
   if (dot <= 0) return undefined;

@@ -2,8 +2,7 @@ import type { Bot } from '../../contracts/bot.ts';
 import type { LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
 import type { CampaignStore } from '../campaigns/campaign-store.ts';
 import type { ConfigSurroundings } from './build-config.ts';
-import { contentVersion } from './prompt-parts.ts';
-import { staticPart } from './render-template.ts';
+import { livePromptVersion } from './prompt-parts.ts';
 import { namesSecrets } from './served-tools.ts';
 
 /** The system settings as far as a call config needs them, at one moment. */
@@ -12,6 +11,8 @@ export interface ConfigSettings {
   /** Served as `minio`; null where no object storage is set up. */
   objectStorage(): object | null;
   knowledgeEnabled(): boolean;
+  /** Where keys may be sent beside the vendors' own hosts. */
+  providerOrigins(): readonly string[];
 }
 
 export interface SurroundingParts {
@@ -34,18 +35,15 @@ export async function readSurroundings(
   const settings = await parts.settings();
   const storage = settings.objectStorage();
   const campaign = call.campaignId === null ? null : await parts.campaigns.get(call.campaignId);
+  const usable = await knowledgeUsable(parts, settings, bot);
   const cache = bot.live_prompt_cache?.enabled
-    ? await parts.livePromptCaches.usable(
-        bot.bot_id,
-        contentVersion(staticPart(bot.system_prompt)),
-        call.nowIso,
-      )
+    ? await parts.livePromptCaches.usable(bot.bot_id, livePromptVersion(bot, usable), call.nowIso)
     : null;
   return {
-    providerKey: (provider) => settings.providerKey(provider),
+    keys: { keyOf: (provider) => settings.providerKey(provider), origins: settings.providerOrigins() },
     secrets: namesSecrets(bot) ? await parts.secretsOf(bot.bot_id) : {},
     objectStorage: storage && { ...storage },
-    knowledgeUsable: await knowledgeUsable(parts, settings, bot),
+    knowledgeUsable: usable,
     callbackDetection: campaign?.callback_detection_enabled ?? false,
     livePromptCache: cache && { cache_name: cache.cache_name, expires_at: cache.expires_at },
   };

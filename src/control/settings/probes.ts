@@ -41,11 +41,25 @@ const PROBES = {
   elevenlabs: keyProbe('https://api.elevenlabs.io/v1/models', 'elevenlabs_api_key', (key) => ({
     'xi-api-key': key,
   })),
+  gemini: keyProbe('https://generativelanguage.googleapis.com/v1beta/models', 'gemini_api_key', (key) => ({
+    'x-goog-api-key': key,
+  })),
   google: keyProbe('https://generativelanguage.googleapis.com/v1beta/models', 'google_api_key', (key) => ({
     'x-goog-api-key': key,
   })),
   groq: keyProbe('https://api.groq.com/openai/v1/models', 'groq_api_key', bearer),
   openai: keyProbe('https://api.openai.com/v1/models', 'openai_api_key', bearer),
+  // It documents no address that a key can be tried at without cost, so only the way there is tried.
+  sarvam: {
+    request: (settings) =>
+      settings.secret('sarvam_api_key') === null
+        ? { missing: 'sarvam_api_key' }
+        : { url: 'https://api.sarvam.ai/' },
+    judge(status) {
+      if (status < 500) return { outcome: 'ok', detail: 'the provider answers; its key is not tried here' };
+      return unexpected(status);
+    },
+  },
   soniox: keyProbe('https://api.soniox.com/v1/models', 'soniox_api_key', bearer),
   storage: {
     request({ values }) {

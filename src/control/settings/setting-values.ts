@@ -4,6 +4,7 @@ import { SettingsChange, SystemValues } from '../../contracts/system-settings.ts
 import { AppError } from '../../platform/app-error.ts';
 import { parseNetwork } from '../../platform/guarded-http/network.ts';
 import { isSafeTransport } from '../../platform/origins.ts';
+import { readOrigin } from '../../providers/vendor-hosts.ts';
 import { type Mistake, mistake } from '../http/mistakes.ts';
 import { usableTimezone } from '../runtime-config/local-time.ts';
 
@@ -18,6 +19,11 @@ export function valueMistakes(values: Partial<SystemValues>): Mistake[] {
   for (const [index, text] of (values.outbound_allowed_networks ?? []).entries()) {
     if (!parseNetwork(text)) {
       wrong(`outbound_allowed_networks/${index}`, 'this is no network; write it like 10.20.0.0/16');
+    }
+  }
+  for (const [index, text] of (values.provider_origins ?? []).entries()) {
+    if (readOrigin(text) === null) {
+      wrong(`provider_origins/${index}`, 'this is no origin; write it like https://stt.example.com:8443');
     }
   }
   for (const name of ['livekit_url', 'livekit_public_url', 's3_endpoint'] as const) {

@@ -10,6 +10,7 @@ import {
   type SystemValues,
 } from '../../contracts/system-settings.ts';
 import { type Network, parseNetwork } from '../../platform/guarded-http/network.ts';
+import { readOrigin } from '../../providers/vendor-hosts.ts';
 import type { SecretBox } from './secret-box.ts';
 import type { StoredSettings } from './settings-store.ts';
 
@@ -24,6 +25,8 @@ export interface SystemSettings {
   objectStorage(): Record<string, unknown> | null;
   knowledgeEnabled(): boolean;
   readonly allowedNetworks: readonly Network[];
+  /** Where keys may be sent beside the vendors' own hosts. */
+  providerOrigins(): readonly string[];
 }
 
 export function systemSettings(stored: StoredSettings, box: SecretBox): SystemSettings {
@@ -36,9 +39,13 @@ export function systemSettings(stored: StoredSettings, box: SecretBox): SystemSe
     version: stored.version,
     values,
     secret,
-    providerKey: (provider) =>
+    providerKey(provider) {
       // Only accounts of providers: a bot must not name "livekit" and be served the key of the media server.
-      (KEYED_PROVIDERS as readonly string[]).includes(provider) ? secret(`${provider}_api_key`) : null,
+      const known = KEYED_PROVIDERS.find((name) => name === provider);
+      if (known === undefined) return null;
+      // Installations that have kept the key under the vendor's name go on with it.
+      return secret(`${known}_api_key`) ?? (known === 'gemini' ? secret('google_api_key') : null);
+    },
     objectStorage() {
       const { s3_endpoint: endpoint, s3_bucket: bucket, s3_region: region } = values;
       const accessKey = secret('s3_access_key_id');
@@ -47,6 +54,7 @@ export function systemSettings(stored: StoredSettings, box: SecretBox): SystemSe
       return { endpoint, bucket, region, access_key: accessKey, secret_key: secretKey };
     },
     knowledgeEnabled: () => values.knowledge_enabled,
+    providerOrigins: () => values.provider_origins.flatMap((text) => readOrigin(text) ?? []),
     allowedNetworks: values.outbound_allowed_networks.flatMap((text) => parseNetwork(text) ?? []),
   };
 }

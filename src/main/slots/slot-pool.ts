@@ -3,7 +3,7 @@ import type { SlotInit } from '../../contracts/slot-messages.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { replacedSlots } from './replaced-calls.ts';
 import { delayAfterFailure, freshRestartState, type RestartState } from './restart-policy.ts';
-import { type SlotEnding, SlotProcess } from './slot-process.ts';
+import { type SlotEnding, type SlotNews, SlotProcess } from './slot-process.ts';
 
 /** A slot is renewed after this many calls, before small leaks add up (RT-73). */
 export const RECYCLE_AFTER_CALLS = 500;
@@ -20,6 +20,10 @@ export interface SlotPoolOptions {
   onFinished(callId: string, hasResult: boolean): void;
   /** The process of a call ended before the call did. */
   onDied(callId: string, cause: 'slot_died' | 'slot_hung'): void;
+  /** What a slot tells beyond its own life: its process, and what it said. */
+  onNews(slot: SlotProcess, message: SlotNews): void;
+  /** A process is no longer there, or no longer ours: what it held for itself is free. */
+  onSlotGone(slot: SlotProcess): void;
   recycleAfterCalls: number;
   logger: Logger;
 }
@@ -165,12 +169,14 @@ export class SlotPool {
           this.wake();
         },
         ended: (slot, ending, callId) => this.onEnded(place, slot, ending, callId),
+        news: (slot, message) => this.options.onNews(slot, message),
       },
     );
   }
 
   private onEnded(place: Place, slot: SlotProcess, ending: SlotEnding, callId: string | null): void {
     place.slot = null;
+    this.options.onSlotGone(slot);
     if (ending.kind === 'died') {
       const livedMs = performance.now() - slot.startedAtMs;
       const delayMs = delayAfterFailure(place.restart, livedMs);

@@ -38,7 +38,12 @@ export interface SlotListener {
   identified(slot: SlotProcess): void;
   finished(slot: SlotProcess, callId: string, hasResult: boolean): void;
   ended(slot: SlotProcess, ending: SlotEnding, callId: string | null): void;
+  /** Whatever a slot tells that is not about its own life. */
+  news(slot: SlotProcess, message: SlotNews): void;
 }
+
+type LifeCycle = 'ready' | 'heartbeat' | 'session' | 'finished';
+export type SlotNews = Exclude<SlotToMain, { type: LifeCycle }>;
 
 /** The live call of a slot as far as main knows it. Times are monotonic ms unless they say otherwise. */
 export interface LiveCall {
@@ -188,6 +193,12 @@ export class SlotProcess {
     this.end({ kind: 'gone' }, call?.callId ?? null);
   }
 
+  tell(message: MainToSlot): void {
+    if (!this.reachable) return;
+    // A slot that is dying takes no message; its exit is the event that counts.
+    this.child.send(message, () => undefined);
+  }
+
   private onMessage(message: SlotToMain): void {
     if (this.state === 'ended') return;
     if (message.v !== SLOT_MESSAGES_VERSION) {
@@ -231,6 +242,8 @@ export class SlotProcess {
         if (this.leaving) this.expectExit(LEAVE_TIMEOUT_MS);
         this.listener.finished(this, message.callId, message.hasResult);
         return;
+      default:
+        this.listener.news(this, message);
     }
   }
 
@@ -265,12 +278,6 @@ export class SlotProcess {
     this.state = 'ended';
     this.call = null;
     this.listener.ended(this, ending, callId);
-  }
-
-  private tell(message: MainToSlot): void {
-    if (!this.reachable) return;
-    // A slot that is dying takes no message; its exit is the event that counts.
-    this.child.send(message, () => undefined);
   }
 }
 

@@ -52,7 +52,7 @@ export async function createScriptedLlm(config: ProviderConfig): Promise<Languag
     model: config.model ?? null,
     answer(request, signal) {
       turn++;
-      const plan = planAnswer(script, request.messages, cycle);
+      const plan = planAnswer(script, request, cycle);
       const failing = failure?.onTurn === turn ? failure : null;
       return streamPlan(plan, { request, pace, turn, failing, signal });
     },
@@ -106,10 +106,12 @@ async function fail(failure: Failure, signal: AbortSignal): Promise<never> {
   throw new AppError('provider_failed', `the script fails answer ${failure.onTurn}`);
 }
 
-function planAnswer(script: RuleScript, messages: readonly ChatMessage[], cycle: ReplyCycle): Plan {
-  const last = messages.at(-1);
+/** Work after the call asks by its system prompt, and the transcript is what it is about: the rules read the prompt. */
+function planAnswer(script: RuleScript, request: LlmRequest, cycle: ReplyCycle): Plan {
+  const last = request.messages.at(-1);
   if (last?.role === 'tool') return planAfterTool(script, last, cycle);
-  const said = messages.findLast((message) => message.role === 'user')?.text ?? '';
+  const lastSaid = request.messages.findLast((message) => message.role === 'user')?.text ?? '';
+  const said = request.json ? request.system : lastSaid;
   const { reply, captures } = matchRule(script, said);
   const calls: Plan['calls'] = [];
   if (reply.tool) {

@@ -1,6 +1,7 @@
+import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { ToolCall } from '../../providers/language-model.ts';
+import type { LlmCacheUse, ToolCall } from '../../providers/language-model.ts';
 import type { UserTurn } from '../listen/caller-listener.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { SpeechLedger } from '../speak/speech-ledger.ts';
@@ -8,6 +9,7 @@ import type { AnswerRecord } from '../think/think-aloud.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
 import type { EndVerdict } from './end-arbiter.ts';
 
+/** Its name is read whenever something is reported: behind it, another provider may have taken over. */
 interface Engine {
   readonly name: string;
   readonly model: string | null;
@@ -20,14 +22,27 @@ interface Engine {
 export class CallReporter {
   private readonly log: CallLog;
   private readonly ledger: SpeechLedger;
+  private readonly stt: Engine;
   private readonly llm: Engine;
   private readonly tts: Engine;
+  private readonly cacheVersion: string | null;
+  private hasToldCache = false;
   private readonly places = new Map<number, { seq: number; timestamp: number }>();
   private unanswered: { turn: UserTurn; endedAtMs: number } | undefined;
 
-  constructor(options: { log: CallLog; ledger: SpeechLedger; llm: Engine; tts: Engine }) {
+  /** `cacheVersion` is the version of the live prompt, null where the bot caches none. */
+  constructor(options: {
+    log: CallLog;
+    ledger: SpeechLedger;
+    stt: Engine;
+    llm: Engine;
+    tts: Engine;
+    cacheVersion: string | null;
+  }) {
     this.log = options.log;
     this.ledger = options.ledger;
+    this.stt = options.stt;
+    this.cacheVersion = options.cacheVersion;
     this.llm = options.llm;
     this.tts = options.tts;
   }
@@ -35,6 +50,8 @@ export class CallReporter {
   /** The caller has said something; `nowSample` is the line clock. */
   turn(turn: UserTurn, nowSample: number): void {
     this.unanswered = { turn, endedAtMs: monotonicMs() };
+    // From the end of speech to its final text, which is what this step costs the caller (reference/providers.md 2).
+    this.firstByte(identityOf(this.stt), turn.endpointMs + turn.transcribeMs);
     const beganSeconds = this.log.seconds - (nowSample - turn.fromSample) / LINE_RATE_HZ;
     this.log.transcript(this.log.reserve(), {
       speaker: 'customer',
@@ -60,7 +77,8 @@ export class CallReporter {
   replyStarted(reply: Reply): void {
     this.places.set(reply.id, { seq: this.log.reserve(), timestamp: this.log.seconds });
     const last = this.unanswered;
-    this.unanswered = undefined;
+    // A rescue line only bridges the time until the answer, whose times are still to be told.
+    if (reply.kind !== 'rescue') this.unanswered = undefined;
     if (reply.kind !== 'answer' || !last) {
       this.log.event('reply_started', { reply: reply.id, kind: reply.kind });
       return;
@@ -105,8 +123,8 @@ export class CallReporter {
 
   /** The model has finished an answer, or was stopped in it. */
   answered(record: AnswerRecord): void {
-    const { usage } = record;
-    const engine = { processor: this.llm.name, model: this.llm.model };
+    const { usage, servedBy } = record;
+    const engine = servedBy ? { processor: servedBy.provider, model: servedBy.model } : identityOf(this.llm);
     if (usage.promptTokens !== null || record.firstTokenMs !== null) {
       this.log.metric({
         type: 'llm',
@@ -116,14 +134,20 @@ export class CallReporter {
         total_tokens: usage.promptTokens === null ? null : usage.promptTokens + (usage.completionTokens ?? 0),
         cache_read_input_tokens: usage.cacheReadTokens,
         cache_creation_input_tokens: usage.cacheCreationTokens,
+        cache: this.cacheUse(record.cache),
       });
     }
     this.firstByte(engine, record.firstTokenMs);
   }
 
-  /** The voice has spoken a clause. */
-  synthesized(clause: { characters: number; firstAudioMs: number | null }): void {
-    const engine = { processor: this.tts.name, model: this.tts.model };
+  /**
+   * A clause went to the voice, whether or not it was heard to its end: characters count as they were sent. Not called
+   * for speech that was kept from earlier. `servedBy` names the provider where it was not the one that the name tells.
+   */
+  synthesized(clause: { characters: number; firstAudioMs: number | null; servedBy?: string | null }): void {
+    const named = identityOf(this.tts);
+    const { servedBy } = clause;
+    const engine = servedBy && servedBy !== named.processor ? { processor: servedBy, model: null } : named;
     this.log.metric({ type: 'tts', ...engine, characters: clause.characters });
     this.firstByte(engine, clause.firstAudioMs);
   }
@@ -149,7 +173,29 @@ export class CallReporter {
     });
   }
 
+  /**
+   * interface.md, `cache`: the first live entry of a call tells the state of the cache, a later one only where something
+   * became of the entry in that step, such as a loss. Where the provider knows of no cache, the first one says so.
+   */
+  private cacheUse(told: LlmCacheUse | null): CacheUse | null {
+    if (this.cacheVersion === null) return null;
+    const isFirst = !this.hasToldCache;
+    this.hasToldCache = true;
+    if (!isFirst && !told?.reason) return null;
+    return {
+      enabled: told?.enabled ?? false,
+      status: told?.status ?? 'miss',
+      namespace: 'live_prompt',
+      version: told?.version ?? this.cacheVersion,
+      reason: told ? told.reason : 'not_supported',
+    };
+  }
+
   private firstByte(engine: { processor: string; model: string | null }, ms: number | null): void {
     if (ms !== null) this.log.metric({ type: 'ttfb', ...engine, ttfb_ms: Math.round(ms) });
   }
+}
+
+function identityOf(engine: Engine): { processor: string; model: string | null } {
+  return { processor: engine.name, model: engine.model };
 }

@@ -4,44 +4,40 @@ import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { LanguageModel } from '../../providers/language-model.ts';
-import type { SpeechToText, SttSession } from '../../providers/speech-to-text.ts';
-import type { TextToSpeech } from '../../providers/text-to-speech.ts';
+import { spokenLanguage } from '../../providers/rescue-lines.ts';
 import { LineClock } from '../audio/line-clock.ts';
 import { CallerListener, type UserTurn } from '../listen/caller-listener.ts';
+import { LateSession } from '../listen/late-session.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
+import { liveSystemParts } from '../providers/prompt-cache-client.ts';
 import type { Recorder } from '../record/recorder.ts';
 import { Pacer } from '../speak/pacer.ts';
-import { type Reply, Speaker } from '../speak/speaker.ts';
+import { type Reply, type ReplyFailure, Speaker } from '../speak/speaker.ts';
 import { SpeechLedger } from '../speak/speech-ledger.ts';
 import { Conversation } from '../think/conversation.ts';
+import { declaredTools } from '../think/declared-tools.ts';
 import { type AnswerRecord, newAnswerRecord, thinkAloud } from '../think/think-aloud.ts';
 import type { CallTransport, TransportHandlers } from '../transport/call-transport.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
+import type { OpenedProviders } from './call-providers.ts';
 import { CallReporter } from './call-reporter.ts';
 import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
+import { Rescuer } from './rescuer.ts';
 import { SilenceWatch } from './silence-watch.ts';
 
 /** How far frames run ahead of the caller's ear (RT-43: 200 ms on a telephone socket). */
 const PACER_LEAD_MS = 200;
 /** Between the last heard sample of a goodbye and the hang-up (RT-23). */
 const HANGUP_PAUSE_MS = 300;
-/** A bot that owes speech for so long is broken, and the caller is not to blame for the silence (RT-21). */
-const BOT_DEBT_MS = 20_000;
-/** So many replies in a row without any sound: the voice is gone and the call with it. */
-const MAX_SILENT_REPLIES = 3;
-/** So many turns in a row that could not be transcribed: the ears are gone and the call with them. */
-const MAX_DEAF_TURNS = 3;
-const FAILURE_LINE = 'Sorry, something went wrong on my side. Could you say that again?';
+/** Speech that is no cough: a caller who said so much and was never understood was not silent. */
+const UNHEARD_SPEECH_SAMPLES = LINE_RATE_HZ / 2;
 const GAP_BLOCK = new Int16Array(LINE_RATE_HZ);
 
 export interface SessionParts {
   config: RuntimeConfig;
   transport: CallTransport;
-  stt: SpeechToText;
-  llm: LanguageModel;
-  tts: TextToSpeech;
+  providers: Omit<OpenedProviders, 'context' | 'finish'>;
   vad: VoiceActivity | null;
   turnModel: TurnModel | null;
   recorder: Recorder | null;
@@ -71,22 +67,28 @@ export class CallSession {
   private readonly reporter: CallReporter;
   private readonly settleEnd: (verdict: EndVerdict) => void;
   private readonly whenEnded: Promise<EndVerdict>;
+  private readonly rescuer: Rescuer;
+  /** How a reply is made once more when its providers failed. */
+  private readonly attempts = new WeakMap<Reply, () => void>();
   private listener: CallerListener | undefined;
-  private sttSession: SttSession | undefined;
+  private sttSession: LateSession | undefined;
   private verdict: EndVerdict | undefined;
   private durationTimer: NodeJS.Timeout | undefined;
   private closing = false;
-  private silentReplies = 0;
-  private deafTurns = 0;
+  /** Why the call is being given up; a caller who hangs up during the farewell does not change it. */
+  private givingUp: string | null = null;
   /** What noise cut off, until somebody says something: the bot goes on with it. */
   private unheard = '';
   private userTurns = 0;
-  private owesSinceMs: number | null = null;
+  private takenTurn: UserTurn | undefined;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
     this.log = parts.log;
-    this.reporter = new CallReporter({ log: parts.log, ledger: this.ledger, llm: parts.llm, tts: parts.tts });
+    const { log } = parts;
+    const { stt, llm, tts, lines, rescueLines } = parts.providers;
+    const cacheVersion = liveSystemParts(parts.config)?.version ?? null;
+    this.reporter = new CallReporter({ log, ledger: this.ledger, stt, llm, tts, cacheVersion });
     const { promise, resolve } = Promise.withResolvers<EndVerdict>();
     this.whenEnded = promise;
     this.settleEnd = resolve;
@@ -105,27 +107,43 @@ export class CallSession {
       },
     });
     this.speaker = new Speaker({
-      tts: parts.tts,
+      tts,
       pacer: this.pacer,
       ledger: this.ledger,
       hooks: {
         onFirstAudio: (reply) => this.onFirstAudio(reply),
         onHeard: (reply) => this.reporter.heard(reply),
-        onSynthesized: (clause) => this.reporter.synthesized(clause),
-        onFailure: (reply, error) => this.onReplyFailure(reply, error),
+        onSynthesized: (clause) =>
+          this.reporter.synthesized({ ...clause, servedBy: clause.servedBy?.provider ?? null }),
+        onFailure: (reply, failure) => this.onReplyFailure(reply, failure),
         sendMark: (name) => parts.transport.sendMark(name),
         sendClear: () => {
           parts.transport.sendClear();
           parts.recorder?.cutBot();
         },
       },
+      lines,
+      language: spokenLanguage(parts.config),
+    });
+    this.rescuer = new Rescuer({
+      speaker: this.speaker,
+      lines: rescueLines,
+      log: parts.log,
+      hooks: {
+        onGivingUp: (error) => {
+          this.givingUp = error;
+          this.closing = true;
+        },
+        onGivenUp: (error) => this.end({ kind: 'pipeline_error', error }),
+      },
     });
     this.silence = new SilenceWatch(parts.config.re_engagement);
     this.conversation = new Conversation({
-      llm: parts.llm,
+      llm,
       system: parts.config.system_prompt,
-      tools: parts.config.tools,
-      heardText: (replyId) => this.ledger.heardText(replyId),
+      systemParts: liveSystemParts(parts.config),
+      tools: declaredTools(parts.config.tools),
+      heardText: (replyId) => this.ledger.heardAnswer(replyId),
     });
   }
 
@@ -142,27 +160,7 @@ export class CallSession {
   async run(): Promise<EndVerdict> {
     const { config, transport } = this.parts;
     try {
-      this.sttSession = await this.parts.stt.open({
-        onInterim: () => undefined,
-        onFailure: (error) => {
-          this.log.event('provider_failed', { error: describeError(error) });
-          this.onDeaf(error);
-        },
-      });
-      this.listener = new CallerListener({
-        vad: this.parts.vad,
-        turnModel: this.parts.turnModel,
-        stt: this.sttSession,
-        wantsSilence: this.parts.stt.wantsSilence,
-        config: config.vad,
-        hooks: {
-          botHasTheFloor: () => this.speaker.isBusy && !this.closing,
-          onInterruption: () => this.onInterruption(),
-          onTurn: (turn) => this.onTurn(turn),
-          onEmptyTurn: () => this.onEmptyTurn(),
-          onTranscriptionFailure: (error) => this.onTranscriptionFailure(error),
-        },
-      });
+      this.startListening();
       this.durationTimer = setTimeout(
         () => this.end({ kind: 'max_duration' }),
         config.max_call_duration_seconds * 1000,
@@ -182,12 +180,27 @@ export class CallSession {
   /** Takes a signal that the call is over. The first one decides. */
   end(signal: EndSignal): void {
     if (this.verdict) return;
-    const verdict = judgeEnd(signal, this.userTurns > 0);
+    const verdict = this.judge(signal);
     this.verdict = verdict;
     this.closing = true;
     clearTimeout(this.durationTimer);
     this.parts.onVerdict(verdict);
     this.settleEnd(verdict);
+  }
+
+  /** A provider's failure is never the caller's: neither a silence that nobody heard nor leaving during a farewell. */
+  private judge(signal: EndSignal): EndVerdict {
+    const { givingUp } = this;
+    const callerSpoke = this.userTurns > 0;
+    if (givingUp !== null && (signal.kind === 'stop' || signal.kind === 'line_gone')) {
+      return { ...judgeEnd({ kind: 'pipeline_error', error: givingUp }, callerSpoke), lineStands: false };
+    }
+    const spokeUnheard = !callerSpoke && (this.listener?.speechSamples ?? 0) >= UNHEARD_SPEECH_SAMPLES;
+    if (signal.kind === 'caller_silent' && spokeUnheard && this.parts.providers.hearingTroubles() > 0) {
+      const error = 'the caller spoke and no speech to text understood it';
+      return judgeEnd({ kind: 'pipeline_error', error }, callerSpoke);
+    }
+    return judgeEnd(signal, callerSpoke);
   }
 
   /** Facts for `end_detail`. */
@@ -197,7 +210,36 @@ export class CallSession {
       speech_seconds: (this.listener?.speechSamples ?? 0) / LINE_RATE_HZ,
       received_seconds: (this.clock.samples - this.clock.filledSamples) / LINE_RATE_HZ,
       filled_seconds: this.clock.filledSamples / LINE_RATE_HZ,
+      ...(this.parts.providers.troubles() > 0 ? { provider_troubles: this.parts.providers.troubles() } : {}),
     };
+  }
+
+  /** The bot speaks first and the engine connects meanwhile. */
+  private startListening(): void {
+    const { vad, turnModel, config } = this.parts;
+    const { stt } = this.parts.providers;
+    const opening = stt.open({
+      onInterim: () => this.listener?.onInterim(),
+      onTurn: (event) => this.listener?.onEngineTurn(event),
+      onFailure: (error) => this.onDeaf(error),
+    });
+    opening.catch((error) => this.onDeaf(error));
+    this.sttSession = new LateSession(opening);
+    this.listener = new CallerListener({
+      vad,
+      turnModel,
+      stt: this.sttSession,
+      wantsSilence: () => stt.wantsSilence,
+      engineDetectsTurns: () => stt.detectsTurns ?? false,
+      config: config.vad,
+      hooks: {
+        botHasTheFloor: () => this.speaker.isBusy && !this.closing,
+        onInterruption: () => this.onInterruption(),
+        onTurn: (turn) => this.onTurn(turn),
+        onEmptyTurn: () => this.onEmptyTurn(),
+        onTranscriptionFailure: (error) => this.onTranscriptionFailure(error),
+      },
+    });
   }
 
   private onAudio(samples: Int16Array): void {
@@ -213,21 +255,17 @@ export class CallSession {
     this.fillGap();
     this.speaker.tick();
     if (this.closing) return;
-    this.watchDebt();
-    const isQuiet = !this.speaker.isBusy && !this.pacer.isSpeaking && !this.listener?.turnIsOpen;
+    const isTranscribing = this.listener?.isTranscribing ?? false;
+    const owes = this.speaker.replyAtWork !== null || isTranscribing;
+    const quietSinceMs = Math.max(this.pacer.playEndMs, this.listener?.speechEndedAtMs ?? 0);
+    this.rescuer.tick(owes && !this.listener?.turnIsOpen, quietSinceMs, monotonicMs());
+    const isQuiet =
+      !this.speaker.isBusy && !this.pacer.isSpeaking && !this.listener?.turnIsOpen && !isTranscribing;
     const step = this.silence.tick(isQuiet, monotonicMs());
     if (step?.kind === 'give_up') this.end({ kind: 'caller_silent' });
     if (step?.kind === 'prompt') {
       this.log.event('re_engagement');
       this.sayText('prompt', step.text);
-    }
-  }
-
-  private watchDebt(): void {
-    const owes = this.speaker.isBusy && !this.pacer.isSpeaking;
-    this.owesSinceMs = owes ? (this.owesSinceMs ?? monotonicMs()) : null;
-    if (this.owesSinceMs !== null && monotonicMs() - this.owesSinceMs > BOT_DEBT_MS) {
-      this.end({ kind: 'pipeline_error', error: `the bot owed an answer for ${BOT_DEBT_MS / 1000} s` });
     }
   }
 
@@ -254,23 +292,34 @@ export class CallSession {
     if (this.closing) return;
     this.userTurns++;
     this.unheard = '';
-    this.deafTurns = 0;
+    this.rescuer.heardTurn();
     this.silence.callerSpoke();
     this.reporter.turn(turn, this.clock.samples);
     this.conversation.userSaid(turn.text);
+    this.answer(turn);
+  }
+
+  private answer(turn: UserTurn): void {
     const record = newAnswerRecord();
     const reply = this.speaker.say('answer', (signal) =>
-      thinkAloud(this.conversation.answer(signal), record, () => {
-        this.reporter.turnTaken(turn, record.note);
-        this.parts.onTurnLogged();
-      }),
+      thinkAloud(this.conversation.answer(signal), record, () => this.turnTaken(turn, record.note)),
     );
     this.conversation.botReplies(reply.id);
+    this.attempts.set(reply, () => this.answer(turn));
     void reply.ended.then((how) => {
       this.reporter.answered(record);
-      // A reply that was cut did not reach its end, and so neither does what was to follow it.
-      if (how !== 'cut') this.callTools(record);
+      // A reply that was cut or failed did not reach its end, and so neither does what was to follow it.
+      if (how === 'played') this.callTools(record);
+      if (how === 'played') this.rescuer.replyPlayed();
     });
+  }
+
+  /** A turn that is answered a second time is told once. */
+  private turnTaken(turn: UserTurn, note: string | null): void {
+    if (this.takenTurn === turn) return;
+    this.takenTurn = turn;
+    this.reporter.turnTaken(turn, note);
+    this.parts.onTurnLogged();
   }
 
   private callTools(record: AnswerRecord): void {
@@ -297,45 +346,41 @@ export class CallSession {
       yield text;
     });
     this.conversation.botReplies(reply.id);
-  }
-
-  private onFirstAudio(reply: Reply): void {
-    this.silentReplies = 0;
-    this.reporter.replyStarted(reply);
-  }
-
-  private onReplyFailure(reply: Reply, error: Error): void {
-    this.log.event('provider_failed', { error: describeError(error), reply: reply.id });
-    this.parts.logger.warn({ err: describeError(error) }, 'a reply failed');
-    if (this.closing) return;
-    this.silentReplies++;
-    if (this.silentReplies >= MAX_SILENT_REPLIES) {
-      this.end({ kind: 'pipeline_error', error: `the bot cannot speak: ${describeError(error)}` });
-      return;
-    }
+    this.attempts.set(reply, () => this.sayText(kind, text));
     void reply.ended.then((how) => {
-      if (how === 'failed' && !this.closing && !this.speaker.isBusy) this.sayText('prompt', FAILURE_LINE);
+      if (how === 'played') this.rescuer.replyPlayed();
     });
   }
 
-  /** One turn could not be transcribed. The caller is asked again; a bot that stays deaf ends the call. */
+  private onFirstAudio(reply: Reply): void {
+    this.reporter.replyStarted(reply);
+  }
+
+  private onReplyFailure(reply: Reply, failure: ReplyFailure): void {
+    const error = describeError(failure.error);
+    this.log.event('provider_failed', { error, reply: reply.id, stage: failure.stage });
+    this.parts.logger.warn({ err: error }, 'a reply failed');
+    if (this.verdict) return;
+    this.rescuer.replyFailed(reply, failure, this.attempts.get(reply) ?? null);
+  }
+
   private onTranscriptionFailure(error: Error): void {
     this.log.event('provider_failed', { error: describeError(error) });
     this.parts.logger.warn({ err: describeError(error) }, 'a turn could not be transcribed');
-    if (this.closing) return;
-    this.deafTurns++;
-    if (this.deafTurns >= MAX_DEAF_TURNS) this.onDeaf(error);
-    else this.sayText('prompt', FAILURE_LINE);
+    if (!this.closing) this.rescuer.transcriptionFailed(error);
   }
 
   /** Speech to text is gone for good. */
   private onDeaf(error: Error): void {
-    this.end({ kind: 'pipeline_error', error: `the bot cannot hear: ${describeError(error)}` });
+    if (this.verdict) return;
+    this.log.event('provider_failed', { error: describeError(error) });
+    this.rescuer.deaf(error);
   }
 
   /** Hangs up where the line still stands, and stops everything. A goodbye has been heard before its `end_call` counts. */
   private async windDown(verdict: EndVerdict): Promise<void> {
     const { transport } = this.parts;
+    const { llm, tts } = this.parts.providers;
     if (verdict.trigger === 'end_call_tool') await sleepMs(HANGUP_PAUSE_MS);
     this.speaker.cut();
     this.pacer.stop();
@@ -345,6 +390,6 @@ export class CallSession {
     const noise = transport.noise();
     if (Object.keys(noise).length > 0) this.log.event('protocol_noise', { counts: noise });
     await this.listener?.close();
-    await Promise.all([this.sttSession?.close(), this.parts.llm.close(), this.parts.tts.close()]);
+    await Promise.all([this.sttSession?.close(), llm.close(), tts.close()]);
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { WebSocket } from 'ws';
 import { assembleResults } from '../../contracts/assemble-results.ts';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotCall, SlotInit } from '../../contracts/slot-messages.ts';
 import type { JournalCall } from '../../contracts/spool.ts';
@@ -13,7 +14,9 @@ import { isoNow, monotonicMs } from '../../platform/clock.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import { ownIdentity } from '../../platform/process-identity.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
-import { openLlm, openStt, openTts } from '../../providers/open-providers.ts';
+import { realClock } from '../../providers/provider-clock.ts';
+import type { ProviderContext } from '../../providers/provider-context.ts';
+import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
 import { Recorder } from '../record/recorder.ts';
@@ -24,6 +27,8 @@ import { acceptSocket } from '../transport/accept-socket.ts';
 import { type OpenLine, openLine } from '../transport/open-line.ts';
 import { closeSocket } from '../transport/telephony-transport.ts';
 import { CallLog } from '../wrap-up/call-log.ts';
+import { postCallWork } from '../wrap-up/post-call-work.ts';
+import { type OpenedProviders, openProviders } from './call-providers.ts';
 import { CallSession } from './call-session.ts';
 import type { EndVerdict } from './end-arbiter.ts';
 import { fetchConfig } from './fetch-config.ts';
@@ -33,6 +38,8 @@ export interface CallTools {
   init: SlotInit;
   vad: VoiceActivity | null;
   turnModel: TurnModel | null;
+  /** How the providers do, as this host has met them. */
+  weather: ProviderWeather;
   heartbeat: Heartbeat;
   logger: Logger;
 }
@@ -145,17 +152,25 @@ async function holdCall(
   });
   logger.info({ bot_id: config.bot_id, caller: maskNumber(journalCall.callerId) }, 'the call begins');
 
+  const report: ProviderContext['report'] = ({ event, ...details }) => log.event(event, details);
+  const opening = openProviders(config, {
+    dataDir: tools.init.dataDir,
+    weather: tools.weather,
+    logger,
+    report,
+  });
+  opening.catch(() => undefined);
   const recorder = await startRecorder(folder, log, logger);
   const transport = opening.createTransport((event, detail) => log.event(event, detail));
   let verdict: EndVerdict;
   let facts: Record<string, unknown> = {};
+  let providers: OpenedProviders | null = null;
   try {
+    providers = await opening;
     const session = new CallSession({
       config,
       transport,
-      stt: await openStt(config.stt),
-      llm: await openLlm(config.llm),
-      tts: await openTts(config.tts),
+      providers,
       vad: tools.vad,
       turnModel: tools.turnModel,
       recorder,
@@ -188,6 +203,14 @@ async function holdCall(
   }
   const durationSeconds = log.events.findLast((entry) => entry.event === 'disconnected')?.ts ?? log.seconds;
   const recorded = (await recorder?.close()) ?? false;
+  const postCall = await postCallWork({
+    config,
+    transcript: log.transcriptEntries,
+    ending: { disconnectedBy: verdict.disconnectedBy, durationSeconds },
+    log,
+    logger,
+    context: { sampleRate: LINE_RATE_HZ, clock: realClock, report },
+  });
   await finish(folder, logger, {
     v: SPOOL_VERSION,
     webhookUrl: journalCall.webhookUrl,
@@ -199,10 +222,12 @@ async function holdCall(
       events: log.events,
       usage: log.usage,
       recorded,
+      postCall,
       endDetail: { ...facts, reason: verdict.reason, ...(log.leftOut > 0 ? { left_out: log.leftOut } : {}) },
     }),
   });
   logger.info({ disconnected_by: verdict.disconnectedBy, seconds: durationSeconds }, 'the call has ended');
+  await providers?.finish();
   return verdict;
 }
 

@@ -62,6 +62,11 @@ export class SpeechSegmenter {
     return this.#speaking;
   }
 
+  /** End of the last window that held speech. */
+  get speechEndSample(): number {
+    return this.#speechEndSample;
+  }
+
   /**
    * The next window's verdict; `windowStartSample` is the index of its first sample and never goes back. Returns what
    * it made certain, if anything.

@@ -11,6 +11,8 @@ export interface Unit {
   id: number;
   replyId: number;
   text: string;
+  /** No part of what the bot had to say: a line that bridged a wait. */
+  isAside: boolean;
   sentSamples: number;
   synthesisDone: boolean;
   /** When its first frame is heard; null before one has left. */
@@ -26,11 +28,12 @@ export class SpeechLedger {
   private readonly units = new Map<number, Unit>();
   private nextId = 1;
 
-  add(replyId: number, text: string): Unit {
+  add(replyId: number, text: string, options: { isAside?: boolean } = {}): Unit {
     const unit: Unit = {
       id: this.nextId++,
       replyId,
       text,
+      isAside: options.isAside ?? false,
       sentSamples: 0,
       synthesisDone: false,
       playStartMs: null,
@@ -91,9 +94,16 @@ export class SpeechLedger {
     return joined(this.ofReply(replyId).map((unit) => unit.heard?.text ?? ''));
   }
 
+  /** The same as far as it belongs to the conversation, which is what the model is told. */
+  heardAnswer(replyId: number): string {
+    const own = this.ofReply(replyId).filter((unit) => !unit.isAside);
+    return joined(own.map((unit) => unit.heard?.text ?? ''));
+  }
+
   /** What was meant and not heard of a reply that was cut. */
   unheardText(replyId: number): string {
-    return joined(this.ofReply(replyId).map((unit) => unit.text.slice(unit.heard?.text.length ?? 0).trim()));
+    const own = this.ofReply(replyId).filter((unit) => !unit.isAside);
+    return joined(own.map((unit) => unit.text.slice(unit.heard?.text.length ?? 0).trim()));
   }
 
   /** The weakest evidence of a reply, which is what its transcript entry can claim. */

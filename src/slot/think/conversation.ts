@@ -1,4 +1,10 @@
-import type { ChatMessage, LanguageModel, LlmDelta, LlmUsage } from '../../providers/language-model.ts';
+import type {
+  ChatMessage,
+  LanguageModel,
+  LlmDelta,
+  LlmRequest,
+  LlmUsage,
+} from '../../providers/language-model.ts';
 
 /**
  * What was said, as the model is told it: the caller's words, and of the bot's only those that were heard. A reply
@@ -13,6 +19,7 @@ const MAX_HISTORY_ENTRIES = 200;
 export class Conversation {
   private readonly llm: LanguageModel;
   private readonly system: string;
+  private readonly systemParts: LlmRequest['systemParts'];
   private readonly tools: readonly Record<string, unknown>[];
   private readonly heardText: (replyId: number) => string;
   private readonly history: HistoryEntry[] = [];
@@ -20,11 +27,14 @@ export class Conversation {
   constructor(options: {
     llm: LanguageModel;
     system: string;
+    /** The same in its two halves, where the bot lets the provider cache the first. */
+    systemParts?: LlmRequest['systemParts'];
     tools: readonly Record<string, unknown>[];
     heardText: (replyId: number) => string;
   }) {
     this.llm = options.llm;
     this.system = options.system;
+    this.systemParts = options.systemParts;
     this.tools = options.tools;
     this.heardText = options.heardText;
   }
@@ -40,7 +50,9 @@ export class Conversation {
 
   /** Streams the model's answer to what was said so far. Throws like {@link LanguageModel.answer}. */
   answer(signal: AbortSignal): AsyncIterable<LlmDelta> {
-    return this.llm.answer({ system: this.system, messages: this.messages(), tools: this.tools }, signal);
+    const request: LlmRequest = { system: this.system, messages: this.messages(), tools: this.tools };
+    if (this.systemParts) request.systemParts = this.systemParts;
+    return this.llm.answer(request, signal);
   }
 
   private add(entry: HistoryEntry): void {

@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmDelta, LlmUsage, ToolCall } from '../../providers/language-model.ts';
+import type { LlmCacheUse, LlmDelta, LlmUsage, ToolCall } from '../../providers/language-model.ts';
 import { ClauseSplitter } from '../speak/clause-splitter.ts';
 import { NO_USAGE } from './conversation.ts';
 
@@ -8,7 +8,11 @@ export interface AnswerRecord {
   note: string | null;
   toolCalls: ToolCall[];
   usage: LlmUsage;
-  /** From the request to the first token; null before one came. */
+  /** How the prompt cache served it; null where nothing was said about it. */
+  cache: LlmCacheUse | null;
+  /** Who answered in the end; null where it was the provider that was asked. */
+  servedBy: { provider: string; model: string | null } | null;
+  /** From the request to the first token of content, be it a word or a tool call; null before one came. */
   firstTokenMs: number | null;
 }
 
@@ -27,10 +31,13 @@ export async function* thinkAloud(
   for await (const delta of deltas) {
     if (delta.type === 'note') record.note = delta.note;
     if (delta.type === 'usage') record.usage = delta.usage;
+    if (delta.type === 'cache') record.cache = delta.cache;
+    if (delta.type === 'served_by') record.servedBy = { provider: delta.provider, model: delta.model };
     if (delta.type === 'tool_call') record.toolCalls.push(delta.call);
-    if (delta.type === 'text') record.firstTokenMs ??= monotonicMs() - startedAtMs;
-    // A note comes ahead of the words and belongs to the same sign of life.
-    if (isFirst && delta.type !== 'note') {
+    if (delta.type === 'text' || delta.type === 'tool_call')
+      record.firstTokenMs ??= monotonicMs() - startedAtMs;
+    // A note comes ahead of the words and belongs to the same sign of life; who serves is no sign of it yet.
+    if (isFirst && delta.type !== 'note' && delta.type !== 'served_by' && delta.type !== 'cache') {
       isFirst = false;
       onFirstDelta();
     }
@@ -41,5 +48,5 @@ export async function* thinkAloud(
 }
 
 export function newAnswerRecord(): AnswerRecord {
-  return { note: null, toolCalls: [], usage: NO_USAGE, firstTokenMs: null };
+  return { note: null, toolCalls: [], usage: NO_USAGE, cache: null, servedBy: null, firstTokenMs: null };
 }

@@ -59,7 +59,7 @@ export async function botServer(t: Test) {
     store: bots,
     cached,
     onRemoved: (botId) => livePromptCaches.remove(botId),
-    world: { hasProviderKey: async () => false },
+    world: { hasProviderKey: async () => false, providerOrigins: async () => [] },
     nowIso,
   });
   const settings = new TtlCache<object>({ ttlMs: 1, now: () => 1, max: 1 });

@@ -58,7 +58,10 @@ t.test('each open shape says what it does, with an example that a bot can hold',
         const bot = newContent({ ...fields, [field]: asField(example) });
         t.ok(check.Check(bot), `${field}: ${JSON.stringify(check.Errors(bot))}`);
         // Tools and targets that an example names may be missing in this bot; its templates may not be broken.
-        const found = await validateBot(bot, { hasProviderKey: async () => false });
+        const found = await validateBot(bot, {
+          hasProviderKey: async () => false,
+          providerOrigins: async () => [],
+        });
         t.strictSame(
           found.filter(({ code }) => code === 'broken_template' || code === 'unknown_namespace'),
           [],
@@ -74,7 +77,10 @@ t.test('the demo bot and bots of the first version are bots still', async (t) =>
   const demo = demoBot('2026-01-01T00:00:00.000Z');
   t.ok(check.Check(demo), JSON.stringify(check.Errors(demo)));
   const { bot_id, created_at, updated_at, ...content } = demo;
-  const errors = await validateBot(content, { hasProviderKey: async () => false });
+  const errors = await validateBot(content, {
+    hasProviderKey: async () => false,
+    providerOrigins: async () => [],
+  });
   t.strictSame(
     errors.filter((finding) => finding.severity === 'error'),
     [],

@@ -9,9 +9,20 @@ import { NEW_BOT } from './bot-server.ts';
 
 const { bot_id: _, ...fields } = NEW_BOT;
 
+async function whatIsFound(
+  change: Partial<BotContent>,
+  keys: readonly string[] = [],
+  origins: readonly string[] = [],
+) {
+  const world = {
+    hasProviderKey: async (name: string) => keys.includes(name),
+    providerOrigins: async () => origins,
+  };
+  return await validateBot(newContent({ ...fields, opening_message: 'Hi.', ...change }), world);
+}
+
 async function findings(change: Partial<BotContent>, keys: readonly string[] = []) {
-  const world = { hasProviderKey: async (name: string) => keys.includes(name) };
-  const found = await validateBot(newContent({ ...fields, opening_message: 'Hi.', ...change }), world);
+  const found = await whatIsFound(change, keys);
   return found.map(({ severity, code, pointer }) => `${severity} ${code} ${pointer}`);
 }
 

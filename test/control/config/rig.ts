@@ -46,6 +46,7 @@ export function configRig(
       providerKey: () => null,
       objectStorage: () => null,
       knowledgeEnabled: () => false,
+      providerOrigins: () => [],
       ...change.settings,
     }),
     secretsOf: async (): Promise<Record<string, string>> => ({ crm_token: 'token-of-the-crm' }),

@@ -50,6 +50,7 @@ export async function runRecords(options: { nowIso?: () => string; folder?: stri
     exportsFolder: join(folder, 'exports'),
     dispositionRules: async (botId) =>
       botId === 'ruled' ? [{ disposition: 'Dropped early', when: { max_duration_seconds: 10 } }] : [],
+    keepCallback: async () => undefined,
     strict: false,
   });
   const failures: unknown[] = [];

@@ -1,0 +1,112 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
+import { type ProviderContext, plainContext } from '../provider-context.ts';
+import { runAnswer } from './answer-stream.ts';
+import { type AnthropicSettings, anthropicRequest } from './anthropic-request.ts';
+import { readAnthropicStream } from './anthropic-stream.ts';
+import { repairForVendor } from './history-repair.ts';
+import { llmError } from './llm-errors.ts';
+import { cacheDirective, readChoice, readLlmSettings } from './llm-settings.ts';
+import { openVendorConnection } from './vendor-connection.ts';
+
+const NAME = 'anthropic';
+/** The version that the pinned SDK speaks; the older one keeps sampling settings for older models (reference 4.5). */
+const API_VERSIONS = ['2026-10-21', '2023-06-01'] as const;
+
+/**
+ * Anthropic's Messages API (reference/providers.md 4.5).
+ *
+ * Settings besides the common ones: `cache_ttl` (5m | 1h, for the static prompt), `api_version`.
+ */
+export async function createAnthropic(
+  config: ProviderConfig,
+  context: ProviderContext = plainContext,
+): Promise<LanguageModel> {
+  const settings = readAnthropicSettings(config);
+  const connection = openVendorConnection(settings.baseUrl);
+  const { default: Client } = await import('@anthropic-ai/sdk');
+  const client = new Client({
+    apiKey: settings.apiKey,
+    baseURL: settings.baseUrl,
+    maxRetries: 0,
+    // Later than the client's own deadline, which gives the better error.
+    timeout: settings.timeoutMs + 5_000,
+    fetch: connection.fetch,
+    logLevel: 'off',
+    defaultHeaders: { 'anthropic-version': settings.apiVersion },
+  });
+  const closing = new AbortController();
+  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
+
+  return {
+    name: NAME,
+    model: settings.model,
+    answer(request, signal) {
+      return runAnswer(
+        {
+          provider: NAME,
+          signal,
+          closing: closing.signal,
+          clock: context.clock,
+          timeoutMs: settings.timeoutMs,
+          toError: (error) => llmError(NAME, error, secrets),
+        },
+        (inner) => streamAnswer(client, settings, context, request, inner),
+      );
+    },
+    warm: () => connection.warm(),
+    async close() {
+      closing.abort();
+      await connection.close();
+    },
+  };
+}
+
+async function* streamAnswer(
+  client: Anthropic,
+  settings: AnthropicSettings,
+  context: ProviderContext,
+  request: LlmRequest,
+  signal: AbortSignal,
+): AsyncGenerator<LlmDelta> {
+  const messages = repairForVendor(request.messages, { opensWithUser: true, provider: NAME, context });
+  const directive = cacheDirective(settings, request);
+  const body = anthropicRequest(settings, { ...request, messages }, directive);
+  const stream = await client.messages.create(body, { signal });
+  for await (const delta of readAnthropicStream(stream)) {
+    yield delta;
+    if (delta.type !== 'usage' || !directive) continue;
+    const { cacheReadTokens, cacheCreationTokens, promptTokens } = delta.usage;
+    const floor = settings.capabilities?.cacheFloorTokens ?? 0;
+    yield {
+      type: 'cache',
+      cache: {
+        enabled: true,
+        status: (cacheReadTokens ?? 0) > 0 ? 'hit' : 'miss',
+        version: directive.version,
+        reason: reasonOf(cacheReadTokens, cacheCreationTokens, (promptTokens ?? 0) < floor),
+      },
+    };
+  }
+}
+
+/** Below the model's floor nothing is cached, both counters are 0, and no error tells it. */
+function reasonOf(read: number | null, created: number | null, isSmall: boolean): string | null {
+  if ((read ?? 0) > 0) return null;
+  if ((created ?? 0) > 0) return 'created';
+  return isSmall ? 'too_small' : null;
+}
+
+function readAnthropicSettings(config: ProviderConfig): AnthropicSettings {
+  const common = readLlmSettings(config, {
+    vendor: NAME,
+    baseUrl: 'https://api.anthropic.com',
+    needsKey: true,
+  });
+  return {
+    ...common,
+    cacheTtl: readChoice(common.own, 'cache_ttl', ['5m', '1h'] as const, '5m'),
+    apiVersion: readChoice(common.own, 'api_version', API_VERSIONS, API_VERSIONS[0]),
+  };
+}

@@ -1,0 +1,134 @@
+import type { GoogleGenAI } from '@google/genai';
+import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
+import { type ProviderContext, plainContext } from '../provider-context.ts';
+import { runAnswer } from './answer-stream.ts';
+import { type CachePlan, GeminiCache } from './gemini-cache.ts';
+import { type GeminiCall, type GeminiSettings, geminiRequest } from './gemini-request.ts';
+import { readGeminiStream } from './gemini-stream.ts';
+import { repairForVendor } from './history-repair.ts';
+import { llmError } from './llm-errors.ts';
+import { cacheDirective, readLlmSettings } from './llm-settings.ts';
+import { openVendorConnection } from './vendor-connection.ts';
+
+const NAME = 'gemini';
+/** The version that the pinned SDK was captured with (reference/providers.md 1). */
+const DEFAULT_API_VERSION = 'v1';
+
+/**
+ * Gemini through `generateContent`, with explicit cache entries (reference/providers.md 4.2).
+ *
+ * Settings besides the common ones: `api_version`. Cache entries are used where the call lends a `promptCache`.
+ */
+export async function createGemini(
+  config: ProviderConfig,
+  context: ProviderContext = plainContext,
+): Promise<LanguageModel> {
+  const settings = readGeminiSettings(config);
+  const connection = openVendorConnection(settings.baseUrl);
+  const { GoogleGenAI: Client } = await import('@google/genai');
+  const client = new Client({
+    // Everything that the SDK would otherwise look for in the environment is said here.
+    vertexai: false,
+    ...(settings.apiKey !== null && { apiKey: settings.apiKey }),
+    httpOptions: {
+      baseUrl: settings.baseUrl,
+      apiVersion: settings.apiVersion,
+      fetch: connection.fetch,
+    },
+  });
+  const closing = new AbortController();
+  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
+  const toError = (error: unknown) => llmError(NAME, error, secrets);
+  const cache = new GeminiCache({
+    caches: client.caches,
+    settings,
+    context,
+    toError,
+    closing: closing.signal,
+  });
+
+  return {
+    name: NAME,
+    model: settings.model,
+    answer(request, signal) {
+      return runAnswer(
+        {
+          provider: NAME,
+          signal,
+          closing: closing.signal,
+          clock: context.clock,
+          timeoutMs: settings.timeoutMs,
+          toError,
+        },
+        (inner) => streamAnswer({ client, settings, context, cache }, request, inner),
+      );
+    },
+    async warm(request) {
+      await Promise.all([connection.warm(), request && cache.prepare(request)]);
+    },
+    async close() {
+      closing.abort();
+      await cache.settled();
+      await connection.close();
+    },
+  };
+}
+
+interface Parts {
+  client: GoogleGenAI;
+  settings: GeminiSettings;
+  context: ProviderContext;
+  cache: GeminiCache;
+}
+
+async function* streamAnswer(
+  { client, settings, context, cache }: Parts,
+  request: LlmRequest,
+  signal: AbortSignal,
+): AsyncGenerator<LlmDelta> {
+  const messages = repairForVendor(request.messages, { opensWithUser: true, provider: NAME, context });
+  const repaired = { ...request, messages };
+  const directive = cacheDirective(settings, request);
+  const plan = directive ? cache.plan(request, directive) : null;
+  const call: GeminiCall = { settings, request: repaired, signal };
+  const stream = await openStream(client, call, plan);
+  for await (const delta of readGeminiStream(stream)) {
+    if (delta.type !== 'usage' || !plan) {
+      yield delta;
+      continue;
+    }
+    const cacheCreationTokens = cache.takeCreationTokens();
+    yield { type: 'usage', usage: { ...delta.usage, cacheCreationTokens } };
+    yield { type: 'cache', cache: cache.useOf(plan, delta.usage) };
+  }
+}
+
+/**
+ * Asks with the entry, and where the vendor no longer knows it, once more without (reference 4.2: on any 400, 403 or
+ * 404 that speaks of cached content). The refusal comes before the first token, so the caller hears nothing of it.
+ */
+async function openStream(
+  client: GoogleGenAI,
+  call: GeminiCall,
+  plan: CachePlan | null,
+): ReturnType<GoogleGenAI['models']['generateContentStream']> {
+  const name = plan?.entry?.name ?? null;
+  try {
+    return await client.models.generateContentStream(geminiRequest(call, name));
+  } catch (error) {
+    if (!plan || name === null || !plan.isLost(error)) throw error;
+    plan.lose();
+    return await client.models.generateContentStream(geminiRequest(call, null));
+  }
+}
+
+function readGeminiSettings(config: ProviderConfig): GeminiSettings {
+  const common = readLlmSettings(config, {
+    vendor: NAME,
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    needsKey: true,
+  });
+  const apiVersion = common.own.text('api_version', { maximumLength: 20, pattern: /^v\d[a-z0-9]*$/ });
+  return { ...common, apiVersion: apiVersion ?? DEFAULT_API_VERSION };
+}

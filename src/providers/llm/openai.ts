@@ -1,0 +1,115 @@
+import type OpenAI from 'openai';
+import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
+import { type ProviderContext, plainContext } from '../provider-context.ts';
+import { runAnswer } from './answer-stream.ts';
+import { repairForVendor } from './history-repair.ts';
+import { llmError } from './llm-errors.ts';
+import { cacheDirective, readChoice, readLlmSettings, refuseToolsWithReasoning } from './llm-settings.ts';
+import { withCacheHints } from './openai-cache-hints.ts';
+import type { OpenAiSettings } from './openai-call.ts';
+import { chatAnswer } from './openai-chat.ts';
+import { responsesAnswer } from './openai-responses.ts';
+import { openVendorConnection } from './vendor-connection.ts';
+
+const NAME = 'openai';
+
+/**
+ * OpenAI over Chat Completions or Responses, and servers that speak the former: vLLM, llama.cpp, Ollama
+ * (reference/providers.md 4.3, 4.4).
+ *
+ * Settings besides the common ones: `api` (chat | responses), `profile` (openai | compat), `organization`, `project`.
+ * With the `compat` profile a key is optional and `base_url` is needed.
+ */
+export async function createOpenAi(
+  config: ProviderConfig,
+  context: ProviderContext = plainContext,
+): Promise<LanguageModel> {
+  const settings = readOpenAiSettings(config);
+  const connection = openVendorConnection(settings.baseUrl);
+  const { default: Client } = await import('openai');
+  const client = new Client({
+    // Everything that the SDK would otherwise look for in the environment is said here.
+    apiKey: settings.apiKey ?? 'none',
+    adminAPIKey: null,
+    organization: settings.own.text('organization', { maximumLength: 200 }) ?? null,
+    project: settings.own.text('project', { maximumLength: 200 }) ?? null,
+    baseURL: settings.baseUrl,
+    maxRetries: 0,
+    // Later than the client's own deadline, which gives the better error.
+    timeout: settings.timeoutMs + 5_000,
+    fetch: connection.fetch,
+    logLevel: 'off',
+    // A server without a key gets no header rather than a made-up one.
+    ...(settings.apiKey === null && { defaultHeaders: { Authorization: null } }),
+  });
+  const closing = new AbortController();
+  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
+
+  return {
+    name: NAME,
+    model: settings.model,
+    answer(request, signal) {
+      return runAnswer(
+        {
+          provider: NAME,
+          signal,
+          closing: closing.signal,
+          clock: context.clock,
+          timeoutMs: settings.timeoutMs,
+          toError: (error) => llmError(NAME, error, secrets),
+        },
+        (inner) => streamAnswer(client, settings, context, request, inner),
+      );
+    },
+    warm: () => connection.warm(),
+    async close() {
+      closing.abort();
+      await connection.close();
+    },
+  };
+}
+
+async function* streamAnswer(
+  client: OpenAI,
+  settings: OpenAiSettings,
+  context: ProviderContext,
+  request: LlmRequest,
+  signal: AbortSignal,
+): AsyncGenerator<LlmDelta> {
+  refuseToolsWithReasoning(settings, settings.api, request.tools.length > 0);
+  const messages = repairForVendor(request.messages, { opensWithUser: false, provider: NAME, context });
+  const repaired = { ...request, messages };
+  const directive = settings.profile === 'compat' ? null : cacheDirective(settings, request);
+  yield* withCacheHints(settings, directive, (hints) => {
+    const call = { client, settings, request: repaired, hints, signal };
+    return settings.api === 'responses' ? responsesAnswer(call) : chatAnswer(call);
+  });
+  if (settings.profile === 'compat' && request.systemParts) {
+    const { version } = request.systemParts;
+    yield { type: 'cache', cache: { enabled: false, status: 'miss', version, reason: 'unsupported' } };
+  }
+}
+
+function readOpenAiSettings(config: ProviderConfig): OpenAiSettings {
+  const isCompat = config.profile === 'compat';
+  const common = readLlmSettings(config, {
+    vendor: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    needsKey: !isCompat,
+  });
+  const api = readChoice(common.own, 'api', ['chat', 'responses'] as const, 'chat');
+  const profile = readChoice(common.own, 'profile', ['openai', 'compat'] as const, 'openai');
+  if (profile === 'compat' && common.own.raw('base_url') === undefined) {
+    throw common.own.refusal('base_url', 'is needed with the compat profile: where is the server?');
+  }
+  if (profile === 'compat' && common.own.raw('model') === undefined) {
+    throw common.own.refusal('model', 'is needed with the compat profile: which of its models?');
+  }
+  if (profile === 'compat' && api === 'responses') {
+    throw common.own.refusal('api', 'must be chat with the compat profile');
+  }
+  if (!isCompat) return { ...common, api, profile };
+  // A local model may bear a vendor's name; nothing that is known of the vendor's model holds for it.
+  return { ...common, api, profile, capabilities: null, reasoning: null };
+}

@@ -1,0 +1,392 @@
+import type { ProviderTrouble } from '../provider-context.ts';
+import { failureClass } from '../provider-error.ts';
+import type { SpeechToText, SttHandlers, SttResult, SttSession, SttTurnEvent } from '../speech-to-text.ts';
+import { AudioRing } from './audio-ring.ts';
+import { DeafWatch } from './deaf-watch.ts';
+import { LegFeeder } from './leg-feeder.ts';
+import type { ProviderChain } from './provider-chain.ts';
+import { ReconnectLadder } from './reconnect-ladder.ts';
+import { replayStart } from './replay-start.ts';
+import { SpeechMarks } from './speech-marks.ts';
+import { dialLeg } from './stt-dial.ts';
+import { deafError, type SttLeg, sessionOver } from './stt-leg.ts';
+import { type BookedTurn, TurnBook } from './turn-book.ts';
+
+/** decisions.md 29, RT-57. */
+const RING_SECONDS = 10;
+/** Turns whose text is out at one time; the oldest is given up for another. */
+const MAX_PENDING_TURNS = 8;
+/** A session that lived this long was one, even if it said nothing. */
+const LIVED_MS = 2_000;
+/** So much speech since an engine that tells words at once said anything, and no answer at the end of the turn. */
+const UNANSWERED_SPEECH_MS = 500;
+
+/** A flush that waits for the text of its turn. */
+interface Waiter {
+  resolve(result: SttResult): void;
+  reject(error: unknown): void;
+  startedAtMs: number;
+  signal: AbortSignal;
+  hadSpeech: boolean;
+  /** A session did not answer for this turn already; what the next one says counts. */
+  wasUnanswered: boolean;
+}
+
+export interface SessionOptions {
+  chain: ProviderChain<SpeechToText>;
+  handlers: SttHandlers;
+  random: () => number;
+  onEngine(engine: SpeechToText): void;
+}
+
+/** The one session that the call sees, over as many sessions with engines as it takes. */
+export class ResilientSttSession implements SttSession {
+  readonly #chain: ProviderChain<SpeechToText>;
+  readonly #handlers: SttHandlers;
+  readonly #onEngine: SessionOptions['onEngine'];
+  readonly #ring: AudioRing;
+  readonly #book: TurnBook;
+  readonly #marks: SpeechMarks;
+  readonly #ladder: ReconnectLadder;
+  readonly #deaf = new DeafWatch();
+  readonly #waiters = new Map<BookedTurn, Waiter>();
+  /** Ends waits and flushes of the present leg. */
+  #legAbort = new AbortController();
+  #leg: SttLeg | null = null;
+  #feeder: LegFeeder | null = null;
+  /** Grows with every leg: what an older one still says is not heard. */
+  #epoch = 0;
+  #lastIndex: number | null = null;
+  #brokeAtMs: number | null = null;
+  #brokeBy: unknown;
+  #turnIsOpen = false;
+  /** Where the audio was when the present leg last said anything at all. */
+  #aliveAt = 0;
+  /** A session that broke between opening and being ours. */
+  #earlyFailure: Error | undefined;
+  #over = false;
+
+  constructor(options: SessionOptions) {
+    const { sampleRate } = options.chain.context;
+    this.#chain = options.chain;
+    this.#handlers = options.handlers;
+    this.#onEngine = options.onEngine;
+    this.#ring = new AudioRing(sampleRate, RING_SECONDS);
+    this.#book = new TurnBook(sampleRate);
+    this.#marks = new SpeechMarks(sampleRate);
+    this.#ladder = new ReconnectLadder(options.random);
+  }
+
+  start(): void {
+    void this.#connect();
+  }
+
+  feed(samples: Int16Array): void {
+    if (this.#over || samples.length === 0) return;
+    this.#ring.push(samples);
+    this.#feeder?.arrived(samples);
+  }
+
+  speechHeard(ms: number): void {
+    if (this.#over) return;
+    this.#marks.add(this.#ring.endAt, ms);
+    const isDeaf = this.#deaf.speech(
+      ms,
+      (this.#feeder?.isLive && this.#leg?.traits.tellsWordsAtOnce) ?? false,
+    );
+    if (isDeaf && this.#leg) this.#wentDeaf(this.#leg, 'heard speech for 3 s and said nothing');
+  }
+
+  flush(signal: AbortSignal): Promise<SttResult> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#over) return Promise.reject(sessionOver());
+    const turn = this.#book.end(this.#ring.endAt);
+    const { hadSpeech } = this.#deaf.turnEnded();
+    const { promise, resolve, reject } = Promise.withResolvers<SttResult>();
+    const waiter: Waiter = {
+      resolve,
+      reject,
+      startedAtMs: this.#now,
+      signal,
+      hadSpeech,
+      wasUnanswered: false,
+    };
+    this.#waiters.set(turn, waiter);
+    const onAbort = () => this.#settle(turn, () => reject(signal.reason));
+    signal.addEventListener('abort', onAbort, { once: true });
+    const [oldest] = this.#book.pending;
+    if (oldest && this.#book.pending.length > MAX_PENDING_TURNS) {
+      this.#settle(oldest, (abandoned) => abandoned.reject(sessionOver()));
+    }
+    this.#feeder?.at(turn.endAt ?? 0, () => this.#flushLeg(turn));
+    return promise.finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  discard(): void {
+    this.#book.discard(this.#ring.endAt);
+    this.#deaf.turnEnded();
+    this.#turnIsOpen = false;
+    const { session } = this.#leg ?? {};
+    if (session) this.#feeder?.at(this.#ring.endAt, () => session.discard());
+  }
+
+  async close(): Promise<void> {
+    const leg = this.#leg;
+    this.#end(sessionOver());
+    await leg?.session.close();
+  }
+
+  get #now(): number {
+    return this.#chain.context.clock.nowMs();
+  }
+
+  #msOf(samples: number): number {
+    return Math.round((samples * 1000) / this.#ring.sampleRate);
+  }
+
+  /** Dials until somebody listens, or everybody had a turn. */
+  async #connect(): Promise<void> {
+    const dialled = await dialLeg({
+      chain: this.#chain,
+      ladder: this.#ladder,
+      signal: this.#legAbort.signal,
+      nextHandlers: () => {
+        this.#earlyFailure = undefined;
+        return this.#handlersOf(++this.#epoch);
+      },
+    });
+    if (dialled === 'cancelled') return;
+    if ('leg' in dialled) this.#adopt(dialled.leg, dialled.attempt);
+    else this.#giveUp(dialled.error);
+  }
+
+  /** A session is open: it hears what is not settled, then what comes. */
+  #adopt(leg: SttLeg, attempt: number): void {
+    const { clock } = this.#chain.context;
+    this.#settleHeard();
+    const { fromAt, lostSamples } = replayStart(this.#book.neededFrom, this.#ring, this.#marks);
+    const feeder = new LegFeeder({
+      ring: this.#ring,
+      session: leg.session,
+      clock,
+      fromAt,
+      timesRealTime: leg.traits.replayRate,
+    });
+    this.#leg = leg;
+    this.#feeder = feeder;
+    this.#aliveAt = fromAt;
+    this.#deaf.newSession();
+    this.#tellEngine(leg, attempt, this.#ring.endAt - fromAt);
+    if (lostSamples > 0) this.#report('provider_audio_dropped', leg, { ms: this.#msOf(lostSamples) });
+    for (const turn of this.#book.pending) feeder.at(turn.endAt ?? 0, () => this.#flushLeg(turn));
+    const { startAt } = this.#book.open;
+    // What was discarded is heard again where a turn before it is.
+    if (startAt > (this.#book.pending.at(-1)?.endAt ?? fromAt))
+      feeder.at(startAt, () => leg.session.discard());
+    if (this.#earlyFailure) this.#broke(this.#earlyFailure);
+    else feeder.start();
+  }
+
+  #tellEngine(leg: SttLeg, attempt: number, replaySamples: number): void {
+    const { index } = leg.link;
+    const afterMs = this.#brokeAtMs === null ? 0 : Math.round(this.#now - this.#brokeAtMs);
+    this.#brokeAtMs = null;
+    this.#brokeBy = undefined;
+    if (this.#lastIndex === index) {
+      const replayedMs = this.#msOf(replaySamples);
+      this.#report('provider_reconnected', leg, { attempt, after_ms: afterMs, replayed_ms: replayedMs });
+      return;
+    }
+    if (index !== (this.#lastIndex ?? 0)) this.#chain.switched(this.#lastIndex ?? 0, index, 'failed');
+    this.#lastIndex = index;
+    this.#onEngine(leg.engine);
+    this.#handlers.onEngine?.(leg.engine);
+  }
+
+  #report(event: ProviderTrouble['event'], leg: SttLeg, more: Record<string, unknown>): void {
+    this.#chain.context.report({ event, provider: leg.link.config.provider, family: 'stt', ...more });
+  }
+
+  /** Turns of which nothing is left to be heard need no new session. */
+  #settleHeard(): void {
+    const { fromAt } = replayStart(this.#book.neededFrom, this.#ring, this.#marks);
+    for (const turn of this.#book.pending) {
+      const endAt = turn.endAt ?? 0;
+      const isQuiet = this.#marks.areKept && !this.#marks.any(turn.settledAt, endAt);
+      if (endAt > fromAt && !isQuiet) return;
+      const result = this.#book.result(turn, { text: '', confidence: null });
+      this.#settle(turn, (waiter) => waiter.resolve(result));
+    }
+  }
+
+  #handlersOf(epoch: number): SttHandlers {
+    const isCurrent = () => epoch === this.#epoch && !this.#over;
+    return {
+      onInterim: (text) => {
+        if (!isCurrent()) return;
+        this.#showsLife();
+        this.#handlers.onInterim(this.#book.textSoFar(text));
+      },
+      onFinal: (piece) => {
+        if (!isCurrent()) return;
+        const uptoSample = piece.uptoSample === null ? null : piece.uptoSample + (this.#feeder?.fromAt ?? 0);
+        const placed = { ...piece, uptoSample };
+        this.#aliveAt = this.#feeder?.fedUpTo ?? this.#aliveAt;
+        this.#book.final(placed);
+        if (piece.text !== '') this.#showsLife();
+        this.#handlers.onFinal?.(placed);
+      },
+      onTurn: (event) => {
+        if (isCurrent()) this.#onTurn(event);
+      },
+      onFailure: (error) => {
+        if (!isCurrent()) return;
+        if (this.#leg) this.#broke(error);
+        else this.#earlyFailure = error;
+      },
+    };
+  }
+
+  #onTurn(event: SttTurnEvent): void {
+    this.#showsLife();
+    // After a break the new session begins the turn again; for the call it is the one it knows.
+    if (event.type === 'start' && this.#turnIsOpen) return;
+    this.#turnIsOpen = event.type !== 'end';
+    if (event.type === 'start' || event.type === 'resumed') {
+      this.#handlers.onTurn?.(event);
+      return;
+    }
+    const whole = { ...event, text: this.#book.textSoFar(event.text) };
+    // A turn that a flush ends already is settled by that flush.
+    if (event.type === 'end' && this.#book.pending.length === 0) {
+      const settledAt = this.#book.open.fresh.findLast((piece) => piece.uptoSample !== null)?.uptoSample;
+      this.#book.settle(this.#book.end(settledAt ?? this.#feeder?.fedUpTo ?? this.#ring.endAt));
+      this.#deaf.turnEnded();
+    }
+    this.#handlers.onTurn?.(whole);
+  }
+
+  #showsLife(): void {
+    this.#aliveAt = this.#feeder?.fedUpTo ?? this.#aliveAt;
+    this.#deaf.sign();
+    this.#ladder.works();
+  }
+
+  /** The present leg has been fed up to the end of a turn. */
+  #flushLeg(turn: BookedTurn): void {
+    const leg = this.#leg;
+    const waiter = this.#waiters.get(turn);
+    if (!leg) return;
+    if (!waiter) {
+      // Nobody wants the text any more, and it must not turn up in the next turn.
+      leg.session.discard();
+      return;
+    }
+    const epoch = this.#epoch;
+    const { clock } = this.#chain.context;
+    const { flushMs } = leg.traits;
+    const cancel =
+      flushMs === null
+        ? () => undefined
+        : clock.after(flushMs, () => {
+            if (epoch === this.#epoch) {
+              this.#broke(deafError(leg.link, `gave no text for a turn within ${flushMs} ms`));
+            }
+          });
+    leg.session
+      .flush(AbortSignal.any([this.#legAbort.signal, waiter.signal]))
+      .then(
+        (rest) => {
+          if (epoch === this.#epoch) this.#onText(leg, turn, rest);
+        },
+        (error: unknown) => {
+          if (epoch === this.#epoch && this.#waiters.has(turn) && !waiter.signal.aborted) this.#broke(error);
+        },
+      )
+      .finally(cancel);
+  }
+
+  #onText(leg: SttLeg, turn: BookedTurn, rest: SttResult): void {
+    const waiter = this.#waiters.get(turn);
+    if (!waiter) return;
+    const result = this.#book.result(turn, rest);
+    if (this.#isUnanswered(leg, turn) && !waiter.wasUnanswered) {
+      waiter.wasUnanswered = true;
+      this.#broke(deafError(leg.link, 'did not answer at the end of a turn'));
+      return;
+    }
+    if (this.#deaf.turnText(result.text, waiter.hadSpeech)) {
+      this.#wentDeaf(leg, 'gave no text for two turns of speech');
+      return;
+    }
+    this.#ladder.works();
+    const ms = this.#now - waiter.startedAtMs;
+    this.#chain.ended(leg.link.index, { result: 'ok', ms });
+    this.#settle(turn, () => waiter.resolve(result));
+  }
+
+  /**
+   * Whether a text is only what there was when the line went dead: the engine had said nothing for a while of speech,
+   * and the end of the turn moved it to nothing either.
+   */
+  #isUnanswered(leg: SttLeg, turn: BookedTurn): boolean {
+    if (!leg.traits.tellsWordsAtOnce) return false;
+    return this.#marks.msBetween(this.#aliveAt, turn.endAt ?? 0) >= UNANSWERED_SPEECH_MS;
+  }
+
+  /** Takes a turn out of the book and does the rest with its waiter, once. */
+  #settle(turn: BookedTurn, action: (waiter: Waiter) => void): void {
+    const waiter = this.#waiters.get(turn);
+    if (!waiter) return;
+    this.#waiters.delete(turn);
+    this.#book.settle(turn);
+    action(waiter);
+  }
+
+  /** A second opinion comes from somebody else, where there is anybody. */
+  #wentDeaf(leg: SttLeg, detail: string): void {
+    this.#broke(deafError(leg.link, detail), true);
+  }
+
+  /** The present leg is no use any more: the next one is dialled. */
+  #broke(error: unknown, leave = false): void {
+    const leg = this.#leg;
+    if (!leg) return;
+    if (this.#now - leg.openedAtMs >= LIVED_MS) this.#ladder.works();
+    this.#brokeBy = error;
+    this.#brokeAtMs = this.#now;
+    this.#chain.failed(leg.link.index, error);
+    const hasOthers = this.#chain.length > 1;
+    this.#ladder.failed(failureClass(error), hasOthers);
+    if (leave) this.#ladder.leave(hasOthers);
+    this.#dropLeg();
+    void leg.session.close();
+    this.#settleHeard();
+    void this.#connect();
+  }
+
+  #dropLeg(): void {
+    this.#leg = null;
+    this.#feeder?.stop();
+    this.#feeder = null;
+    this.#book.broke();
+    this.#legAbort.abort(sessionOver());
+    this.#legAbort = new AbortController();
+  }
+
+  /** The break that nobody could mend is the reason; at the beginning of a call it is the first refusal. */
+  #giveUp(refusal: unknown): void {
+    const reason = this.#brokeBy ?? refusal;
+    const error = reason instanceof Error ? reason : sessionOver();
+    this.#end(error);
+    this.#handlers.onFailure(error);
+  }
+
+  #end(error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#epoch++;
+    this.#dropLeg();
+    for (const turn of [...this.#waiters.keys()]) this.#settle(turn, (waiter) => waiter.reject(error));
+  }
+}

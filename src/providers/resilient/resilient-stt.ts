@@ -1,0 +1,46 @@
+import type { SpeechToText } from '../speech-to-text.ts';
+import type { ProviderChain } from './provider-chain.ts';
+import { ResilientSttSession } from './resilient-stt-session.ts';
+
+/**
+ * Speech to text over a bot's provider and its fallbacks (RT-57, RT-58). A session of it outlives the sessions of the
+ * engines: it dials again, lets the new session hear what the old one had not settled, and puts the text of a turn
+ * together from both. `open` resolves at once; audio waits in a ring until somebody listens.
+ *
+ * `name`, `model`, `wantsSilence` and `detectsTurns` are those of the engine that listens now; `onEngine` tells when
+ * they change. `onFailure` comes when nobody can listen any more.
+ */
+export function createResilientStt(
+  chain: ProviderChain<SpeechToText>,
+  first: SpeechToText,
+  random: () => number = Math.random,
+): SpeechToText {
+  let current = first;
+  return {
+    get name() {
+      return current.name;
+    },
+    get model() {
+      return current.model;
+    },
+    get wantsSilence() {
+      return current.wantsSilence;
+    },
+    get detectsTurns() {
+      return current.detectsTurns ?? false;
+    },
+    async open(handlers) {
+      const session = new ResilientSttSession({
+        chain,
+        handlers,
+        random,
+        onEngine: (engine) => {
+          current = engine;
+        },
+      });
+      session.start();
+      return session;
+    },
+    close: () => chain.close(),
+  };
+}

@@ -1,0 +1,176 @@
+import { AppError } from '../../platform/app-error.ts';
+import type { ProviderContext } from '../provider-context.ts';
+import { type ProviderFailure, providerError } from '../provider-error.ts';
+import type { SpeakHooks, TextToSpeech } from '../text-to-speech.ts';
+import { tidyVendorText, type VendorRefusal } from '../vendor-refusal.ts';
+import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../vendor-socket.ts';
+import { ClauseAudio } from './clause-audio.ts';
+import { worthSaying } from './spoken-text.ts';
+import { VoiceLine } from './voice-line.ts';
+
+/** Unsent bytes above which text waits (reference 2: 64 KiB for voices). */
+export const TEXT_HIGH_WATER_BYTES = 65_536;
+
+/** An error that the vendor tells in a message; `status` where it gives one. */
+export type ContextRefusal = VendorRefusal & { status?: number | null };
+
+/** What one vendor's message says about one clause; parts in the order in which they take effect. */
+export interface ContextNews {
+  /** Null where the vendor does not say: then it is of the socket as a whole. */
+  contextId: string | null;
+  words?: (clause: ClauseAudio) => void;
+  audio?: Buffer;
+  error?: ContextRefusal;
+  isLast?: boolean;
+}
+
+/** The protocol of a vendor that speaks many contexts over one socket. */
+export interface ContextProtocol {
+  provider: string;
+  model: string;
+  sampleRate: number;
+  socket: Pick<VendorSocketOptions, 'url' | 'headers' | 'secrets' | 'readRefusal' | 'readClose'>;
+  /** Clauses at the same time that the vendor allows; one more is refused as `rate_limit`. */
+  maxContexts: number;
+  /** What is sent for one clause. */
+  clauseMessages(contextId: string, text: string): readonly object[];
+  /** What is sent for a clause that nobody wants any more; null where nothing more can be said. */
+  stopMessage(contextId: string): object | null;
+  /** The vendor's last word before a socket is closed in peace. */
+  farewell?: object;
+  /** Null for messages that mean nothing here. Throws where a message cannot be what the vendor documents. */
+  read(message: Record<string, unknown>): ContextNews | null;
+  /** Whether a socket that ended so had only been idle for too long. */
+  isIdleEnd(failure: Partial<ProviderFailure>): boolean;
+}
+
+/**
+ * Text to speech over one socket with a context for each clause. A context id is never used twice, so audio that still
+ * comes for a clause which was stopped finds nobody and is dropped.
+ */
+export function createContextVoice(protocol: ContextProtocol, context: ProviderContext): TextToSpeech {
+  const { provider } = protocol;
+  const line = new VoiceLine(provider, ({ clauses, onEnd, signal }) =>
+    openVendorSocket({
+      ...protocol.socket,
+      provider,
+      family: 'tts',
+      clock: context.clock,
+      highWaterBytes: TEXT_HIGH_WATER_BYTES,
+      signal,
+      onEnd,
+      onMessage: (message, socket) => receive(protocol, clauses, message, socket),
+    }),
+  );
+  let clausesBegun = 0;
+
+  return {
+    name: provider,
+    model: protocol.model,
+    sampleRate: protocol.sampleRate,
+
+    async *speak(text, signal, hooks) {
+      signal.throwIfAborted();
+      if (!worthSaying(text)) return;
+      const said = text.trim();
+      const wasOpen = line.isOpen;
+      const audio = newClause(protocol, hooks);
+      try {
+        yield* sayOnce(protocol, line, { contextId: `c${++clausesBegun}`, text: said, audio, signal });
+      } catch (error) {
+        // The vendor closes sockets that were idle for long, and its close may cross the clause on the way. Nothing of
+        // the clause was given out, so it may be said over a new socket.
+        const failure = error instanceof AppError ? (error.details as Partial<ProviderFailure>) : {};
+        const mayRepeat = wasOpen && audio.samples === 0 && !signal.aborted && protocol.isIdleEnd(failure);
+        if (!mayRepeat) throw error;
+        context.report({ event: 'provider_reconnected', provider, family: 'tts', after: 'idle' });
+        const again = newClause(protocol, hooks);
+        yield* sayOnce(protocol, line, { contextId: `c${++clausesBegun}`, text: said, audio: again, signal });
+      }
+    },
+
+    async warm() {
+      await line.open();
+    },
+
+    close: () => line.close(protocol.farewell && JSON.stringify(protocol.farewell)),
+  };
+}
+
+async function* sayOnce(
+  protocol: ContextProtocol,
+  line: VoiceLine,
+  clause: { contextId: string; text: string; audio: ClauseAudio; signal: AbortSignal },
+): AsyncGenerator<Int16Array> {
+  const { contextId, text, audio, signal } = clause;
+  const { socket, clauses } = await line.open(signal);
+  if (clauses.size >= protocol.maxContexts) {
+    throw failure(
+      protocol,
+      { class: 'rate_limit' },
+      `is asked for more than ${protocol.maxContexts} clauses`,
+    );
+  }
+  clauses.set(contextId, audio);
+  // It may have ended between its opening and now, and then nobody would tell the clause.
+  if (!socket.isOpen) audio.fail(failure(protocol, {}, 'ended the connection as it opened'));
+  const messages = protocol.clauseMessages(contextId, text).map((message) => JSON.stringify(message));
+  let isSent = false;
+  const onLeft = () => {
+    // Whoever left early has silenced the line already; only now the vendor is told.
+    if (!clauses.delete(contextId) || !isSent || !socket.isOpen) return;
+    const stop = protocol.stopMessage(contextId);
+    if (stop) socket.send(JSON.stringify(stop));
+  };
+  try {
+    const [first, ...rest] = messages;
+    if (first !== undefined) await socket.sendWhenClear(first, signal);
+    for (const message of rest) socket.send(message);
+    isSent = true;
+  } catch (error) {
+    onLeft();
+    throw error;
+  }
+  yield* audio.read(signal, onLeft);
+}
+
+function receive(
+  protocol: ContextProtocol,
+  clauses: Map<string, ClauseAudio>,
+  message: string | Buffer,
+  socket: VendorSocket,
+): void {
+  const parsed: unknown = JSON.parse(message.toString());
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return;
+  const news = protocol.read(parsed as Record<string, unknown>);
+  if (!news) return;
+  if (news.contextId === null) {
+    if (news.error) socket.fail(refused(protocol, news.error));
+    return;
+  }
+  const clause = clauses.get(news.contextId);
+  if (!clause) return;
+  news.words?.(clause);
+  if (news.audio) clause.bytes(news.audio);
+  if (news.error) clause.fail(refused(protocol, news.error));
+  if (news.isLast) clause.end();
+  if (!clause.isOpen) clauses.delete(news.contextId);
+}
+
+function newClause(protocol: ContextProtocol, hooks: SpeakHooks | undefined): ClauseAudio {
+  return new ClauseAudio({ provider: protocol.provider, sampleRate: protocol.sampleRate, hooks });
+}
+
+function refused(protocol: ContextProtocol, refusal: ContextRefusal): AppError {
+  const { message, ...rest } = refusal;
+  const said = tidyVendorText(message ?? rest.vendorCode ?? 'it gives no reason', protocol.socket);
+  return failure(protocol, rest, `refused: ${said}`);
+}
+
+function failure(protocol: ContextProtocol, what: Partial<ProviderFailure>, sentence: string): AppError {
+  const { provider } = protocol;
+  return providerError(
+    { provider, family: 'tts', class: 'transient', status: null, ...what },
+    `${provider} (tts) ${sentence}`,
+  );
+}

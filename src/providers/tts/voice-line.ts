@@ -1,0 +1,108 @@
+import type { AppError } from '../../platform/app-error.ts';
+import { providerError } from '../provider-error.ts';
+import type { VendorSocket } from '../vendor-socket.ts';
+import type { ClauseAudio } from './clause-audio.ts';
+
+/** One connection and the clauses that are being spoken over it, by the id that the vendor knows them by. */
+export interface VoiceConnection {
+  readonly socket: VendorSocket;
+  readonly clauses: Map<string, ClauseAudio>;
+}
+
+/** Dials once; `clauses` are those of the new connection, `onEnd` goes into the socket's options. */
+export type DialVoice = (connection: {
+  clauses: Map<string, ClauseAudio>;
+  onEnd(error: AppError): void;
+  signal: AbortSignal;
+}) => Promise<VendorSocket>;
+
+/**
+ * The socket that all clauses of a call share: opened when it is first needed, and again when the vendor has closed
+ * it. Clauses that were open on a socket fail with it; nothing of them is said again here.
+ */
+export class VoiceLine {
+  readonly #provider: string;
+  readonly #dial: DialVoice;
+  readonly #closing = new AbortController();
+  #connection: VoiceConnection | undefined;
+  #dialling: Promise<VoiceConnection> | undefined;
+
+  constructor(provider: string, dial: DialVoice) {
+    this.#provider = provider;
+    this.#dial = dial;
+  }
+
+  get isOpen(): boolean {
+    return this.#connection?.socket.isOpen ?? false;
+  }
+
+  /** The open connection. An aborted signal ends the wait only: the socket is there for the next clause. */
+  async open(signal?: AbortSignal): Promise<VoiceConnection> {
+    signal?.throwIfAborted();
+    if (this.#connection?.socket.isOpen) return this.#connection;
+    this.#dialling ??= this.#dialOnce();
+    return signal ? orAborted(this.#dialling, signal) : this.#dialling;
+  }
+
+  /** Ends the socket with the vendor's farewell; idempotent, never rejects. */
+  async close(farewell?: string): Promise<void> {
+    const closed = closedError(this.#provider);
+    this.#closing.abort(closed);
+    await this.#dialling?.catch(() => undefined);
+    const connection = this.#connection;
+    if (!connection) return;
+    failAll(connection.clauses, closed);
+    await connection.socket.close(farewell === undefined ? {} : { farewell });
+  }
+
+  #dialOnce(): Promise<VoiceConnection> {
+    const dialling = this.#connect().finally(() => {
+      this.#dialling = undefined;
+    });
+    // Whoever waited may have gone; the failure is then nobody's, and the next clause dials anew.
+    dialling.catch(() => undefined);
+    return dialling;
+  }
+
+  async #connect(): Promise<VoiceConnection> {
+    const signal = this.#closing.signal;
+    signal.throwIfAborted();
+    const clauses = new Map<string, ClauseAudio>();
+    const socket = await this.#dial({ clauses, onEnd: (error) => failAll(clauses, error), signal });
+    const connection = { socket, clauses };
+    if (signal.aborted) {
+      socket.terminate();
+      throw signal.reason;
+    }
+    this.#connection = connection;
+    return connection;
+  }
+}
+
+/** What a clause gets whose call has closed its voice. */
+export function closedError(provider: string): AppError {
+  return providerError(
+    { provider, family: 'tts', class: 'transient', status: null },
+    `the call has closed its voice of ${provider}`,
+  );
+}
+
+/** The promise's value, or the signal's reason as soon as it aborts; the promise goes on. */
+export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function failAll(clauses: Map<string, ClauseAudio>, error: AppError): void {
+  for (const clause of clauses.values()) clause.fail(error);
+  clauses.clear();
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { describeError } from '../../platform/app-error.ts';
+import { within } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { realClock } from '../../providers/provider-clock.ts';
+import type { ProviderContext, ProviderTrouble } from '../../providers/provider-context.ts';
+import { type RescueLines, rescueLines } from '../../providers/rescue-lines.ts';
+import { type CallProviders, openCallProviders } from '../../providers/resilient/open-resilient.ts';
+import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
+import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/speech-cache.ts';
+import { liveSystemParts, openLivePromptCache } from '../providers/prompt-cache-client.ts';
+import { KnownLines } from '../speak/known-lines.ts';
+import { declaredTools } from '../think/declared-tools.ts';
+
+/** Connections that are opened ahead get so long; the call has begun by then and opens what it needs itself. */
+const WARM_BOUND_MS = 5_000;
+/** Lines that the disk lacks are rendered after the call; the slot counts as busy for no longer than this. */
+const RENDER_BOUND_MS = 10_000;
+/** What happened inside a client and did the caller no harm. */
+const HARMLESS: ReadonlySet<ProviderTrouble['event']> = new Set(['provider_cache', 'history_repaired']);
+
+/** The three steps of one call with everything that they share, from the config to the end of the call. */
+export interface OpenedProviders extends CallProviders {
+  context: ProviderContext;
+  lines: KnownLines;
+  rescueLines: RescueLines;
+  /** Troubles of speech to text so far. */
+  hearingTroubles(): number;
+  /** Troubles of all steps so far. */
+  troubles(): number;
+  /** After the conversation: gives back what the call held, and renders the lines that later calls will want. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Opens the providers of a call and at once their connections (RT-60), and reads the lines that are kept on disk.
+ * `report` takes what the call's record should tell. Throws `bad_provider_config`.
+ */
+export async function openProviders(
+  config: RuntimeConfig,
+  parts: { dataDir: string; weather: ProviderWeather; logger: Logger; report: ProviderContext['report'] },
+): Promise<OpenedProviders> {
+  const { logger } = parts;
+  const promptCache = openLivePromptCache(config);
+  const counts = { stt: 0, llm: 0, tts: 0 };
+  const context: ProviderContext = {
+    sampleRate: LINE_RATE_HZ,
+    clock: realClock,
+    report(trouble) {
+      if (!HARMLESS.has(trouble.event)) counts[trouble.family]++;
+      parts.report(trouble);
+    },
+    ...(promptCache ? { promptCache } : {}),
+  };
+  const spoken = rescueLines(config);
+  const lines = knownLines(config, spoken, parts.dataDir, logger);
+  const loading = lines.load();
+  try {
+    const providers = await openCallProviders(config, context, parts.weather);
+    warm(config, providers, logger);
+    await loading;
+    return {
+      ...providers,
+      context,
+      lines,
+      rescueLines: spoken,
+      hearingTroubles: () => counts.stt,
+      troubles: () => counts.stt + counts.llm + counts.tts,
+      async finish() {
+        promptCache?.close();
+        await lines.renderMissing(AbortSignal.timeout(RENDER_BOUND_MS));
+      },
+    };
+  } catch (error) {
+    promptCache?.close();
+    throw error;
+  }
+}
+
+/** An opening that holds values of this call is not kept: it fits no other call and may name the caller. */
+function knownLines(config: RuntimeConfig, spoken: RescueLines, dataDir: string, logger: Logger): KnownLines {
+  const opening = config.opening_message_fixed === false ? [] : [config.opening_message];
+  return new KnownLines({
+    cache: new SpeechCache(join(dataDir, SPEECH_CACHE_FOLDER)),
+    voice: config.tts,
+    texts: [...opening, spoken.rescue, spoken.again, spoken.farewell],
+    logger,
+  });
+}
+
+/** A failure costs the head start and nothing else, so it is noted and the call tries by itself. */
+function warm(config: RuntimeConfig, { llm, tts }: CallProviders, logger: Logger): void {
+  const systemParts = liveSystemParts(config);
+  const request = {
+    system: config.system_prompt,
+    tools: declaredTools(config.tools),
+    ...(systemParts ? { systemParts } : {}),
+  };
+  for (const warming of [llm.warm?.(request), tts.warm?.()]) {
+    if (!warming) continue;
+    void within(warming, WARM_BOUND_MS, undefined).catch((error) => {
+      logger.info({ err: describeError(error) }, 'a provider could not be connected ahead');
+    });
+  }
+}

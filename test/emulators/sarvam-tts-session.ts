@@ -1,0 +1,199 @@
+import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { EmulatedSocket } from './kit/emulated-socket.ts';
+import { checkFields, type Fields } from './kit/field-rules.ts';
+import type { Violations } from './kit/violations.ts';
+import { type ToneVoice, toneChunks } from './speech-tone.ts';
+
+interface SarvamTtsSessionParts {
+  socket: EmulatedSocket;
+  voice: ToneVoice;
+  flagged: string[];
+  clock: ProviderClock;
+  violations: Violations;
+  model: string;
+  completionEvent: boolean;
+  idleMs: number;
+}
+
+const LANGUAGES = ['bn', 'en', 'gu', 'hi', 'kn', 'ml', 'mr', 'od', 'pa', 'ta', 'te'].map(
+  (code) => `${code}-IN`,
+);
+const RATES = [8_000, 16_000, 22_050, 24_000];
+const SPEAKERS: Record<string, RegExp> = {
+  // The newer model has 37 names; the list is open, so only the shape of a name and the older names are checked.
+  'bulbul:v3': /^(?!(anushka|manisha|vidya|arya|abhilash|karun|hitesh)$)[a-z]+$/,
+  'bulbul:v2': /^(anushka|manisha|vidya|arya|abhilash|karun|hitesh)$/,
+};
+const MAX_TEXT_CHARS = 2_500;
+
+const CONFIG: Fields = {
+  target_language_code: { type: 'string', oneOf: LANGUAGES },
+  language_code: { type: 'string', oneOf: LANGUAGES },
+  speaker: { type: 'string', required: true },
+  model: { type: 'string', oneOf: ['bulbul:v2', 'bulbul:v3'] },
+  speech_sample_rate: {
+    type: 'any',
+    test: (rate: unknown) => (RATES.includes(Number(rate)) ? null : `is none of ${RATES.join(', ')}`),
+  },
+  // Only what a call can use is spoken here; the others are the vendor's too.
+  output_audio_codec: {
+    type: 'string',
+    required: true,
+    oneOf: ['linear16', 'mulaw', 'alaw', 'opus', 'flac', 'aac', 'wav', 'mp3'],
+  },
+  output_audio_bitrate: { type: 'string', oneOf: ['32k', '64k', '96k', '128k', '192k'] },
+  pace: { type: 'number', min: 0.3, max: 3 },
+  pitch: { type: 'number', min: -0.75, max: 0.75 },
+  loudness: { type: 'number', min: 0.3, max: 3 },
+  temperature: { type: 'number', min: 0.01, max: 1 },
+  enable_preprocessing: { type: 'boolean' },
+  dict_id: { type: 'string' },
+  min_buffer_size: { type: 'integer', min: 1 },
+  max_chunk_length: { type: 'integer', min: 1 },
+};
+
+const MESSAGES: Record<string, Fields> = {
+  config: { type: { type: 'string' }, data: { type: 'object', required: true, fields: CONFIG } },
+  text: {
+    type: { type: 'string' },
+    data: { type: 'object', required: true, fields: { text: { type: 'string', required: true } } },
+  },
+  flush: { type: { type: 'string' } },
+  ping: { type: { type: 'string' } },
+};
+
+interface Config {
+  speaker: string;
+  speech_sample_rate?: number | string;
+  min_buffer_size?: number;
+  max_chunk_length?: number;
+  [key: string]: unknown;
+}
+
+/** One connection: no contexts, no cancel; what is buffered is spoken in order. */
+export class SarvamTtsSession {
+  readonly #parts: SarvamTtsSessionParts;
+  #config: Config | null = null;
+  #buffered = '';
+  readonly #queue: ({ text: string } | 'final')[] = [];
+  #working = false;
+  #stopIdle: () => void = () => undefined;
+  #ended = false;
+
+  constructor(parts: SarvamTtsSessionParts) {
+    this.#parts = parts;
+    this.#idle();
+  }
+
+  receive(json: unknown): void {
+    this.#idle();
+    const message = json as { type?: string; data?: Record<string, unknown> } | undefined;
+    const fields = MESSAGES[message?.type ?? ''];
+    if (!message || !fields) {
+      this.#refuse(`unknown message type ${message?.type}`);
+      return;
+    }
+    const problems = checkFields(message, fields, `sarvam tts ${message.type}`);
+    if (problems.length > 0) this.#refuse(problems.join('; '));
+    else if (message.type === 'config') this.#configure(message.data as Config);
+    else if (message.type === 'ping') return;
+    else if (!this.#config) this.#refuse(`${message.type} before config`);
+    else if (message.type === 'text') this.#text(String(message.data?.text));
+    else this.#flush();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#stopIdle();
+  }
+
+  #configure(config: Config): void {
+    const { model, flagged } = this.#parts;
+    const isV3 = model === 'bulbul:v3';
+    const problems: string[] = [];
+    if (!config.language_code && !config.target_language_code) problems.push('config names no language');
+    if (config.model !== undefined && config.model !== model)
+      problems.push('config and query name two models');
+    if (!SPEAKERS[model]?.test(config.speaker)) problems.push(`${config.speaker} does not speak ${model}`);
+    const pace = config.pace as number | undefined;
+    if (isV3 && pace !== undefined && (pace < 0.5 || pace > 2)) problems.push('pace is out of range');
+    if (problems.length > 0) {
+      this.#refuse(problems.join('; '));
+      return;
+    }
+    for (const key of isV3 ? ['pitch', 'loudness'] : ['temperature']) {
+      if (key in config) flagged.push(`${key} has no effect on ${model}`);
+    }
+    // A second config takes effect behind what is buffered.
+    if (this.#config) this.#speakBuffered();
+    this.#config = config;
+  }
+
+  #text(text: string): void {
+    if (text.length > MAX_TEXT_CHARS) {
+      this.#refuse(`a text of more than ${MAX_TEXT_CHARS} characters`);
+      return;
+    }
+    this.#buffered += text;
+    if (this.#buffered.length >= (this.#config?.min_buffer_size ?? 50)) this.#speakBuffered();
+  }
+
+  #flush(): void {
+    this.#speakBuffered();
+    this.#queue.push('final');
+    void this.#work();
+  }
+
+  #speakBuffered(): void {
+    const longest = this.#config?.max_chunk_length ?? 150;
+    for (let rest = this.#buffered; rest !== ''; rest = rest.slice(longest)) {
+      this.#queue.push({ text: rest.slice(0, longest) });
+    }
+    this.#buffered = '';
+    void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    if (this.#working) return;
+    this.#working = true;
+    for (let next = this.#queue.shift(); next && !this.#ended; next = this.#queue.shift()) {
+      if (next !== 'final') await this.#speak(next.text);
+      else if (this.#parts.completionEvent) {
+        this.#send({ type: 'event', data: { event_type: 'final', message: 'done', timestamp: 'now' } });
+      }
+    }
+    this.#working = false;
+  }
+
+  async #speak(text: string): Promise<void> {
+    const { voice, clock } = this.#parts;
+    const sampleRate = Number(this.#config?.speech_sample_rate ?? 24_000);
+    const isWanted = () => !this.#ended;
+    for await (const chunk of toneChunks(text, { sampleRate, voice, clock, isWanted })) {
+      const audio = chunk.bytes.toString('base64');
+      this.#send({ type: 'audio', data: { content_type: 'audio/raw', audio, request_id: 'req_emulated' } });
+    }
+  }
+
+  #refuse(problem: string): void {
+    this.#parts.violations.add(problem);
+    this.#parts.socket.send({
+      type: 'error',
+      data: { message: problem, code: 422, request_id: 'req_emulated' },
+    });
+  }
+
+  #send(message: Record<string, unknown>): void {
+    if (!this.#ended) this.#parts.socket.answer(message);
+  }
+
+  #idle(): void {
+    this.#stopIdle();
+    if (this.#ended) return;
+    const { clock, idleMs, socket } = this.#parts;
+    this.#stopIdle = clock.after(idleMs, () => {
+      this.end();
+      socket.close(1000, 'idle');
+    });
+  }
+}

@@ -1,0 +1,51 @@
+import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
+import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
+import { type ChainedClient, ProviderChain } from '../../../src/providers/resilient/provider-chain.ts';
+import { LocalWeather } from '../../../src/providers/resilient/provider-weather.ts';
+import { HandClock } from '../../emulators/kit/emulator-clock.ts';
+
+/** A number generator for tests that must go the same way each time (mulberry32). */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** A call's surroundings: a clock moved by hand, a weather of its own, and the troubles that were reported. */
+export function surroundings(clock = new HandClock()) {
+  const troubles: ProviderTrouble[] = [];
+  const context: ProviderContext = {
+    sampleRate: 8_000,
+    clock,
+    report: (trouble) => void troubles.push(trouble),
+  };
+  const weather = new LocalWeather({ clock, random: () => 0 });
+  const named = (event: string) => troubles.filter((trouble) => trouble.event === event);
+  return { clock, context, weather, troubles, named };
+}
+
+/** A chain over clients that exist already; their names are the providers of the config. */
+export function chainOf<T extends ChainedClient>(
+  family: 'stt' | 'llm' | 'tts',
+  clients: readonly T[],
+  around: ReturnType<typeof surroundings>,
+  settings: Partial<ProviderConfig> = {},
+): ProviderChain<T> {
+  const [config, ...fallbacks] = clients.map((client) => ({ provider: client.name, ...settings }));
+  if (!config) throw new Error('a chain has at least one client');
+  return new ProviderChain<T>({
+    family,
+    config: { ...config, fallbacks },
+    context: around.context,
+    weather: around.weather,
+    open: async ({ provider }) => {
+      const client = clients.find((candidate) => candidate.name === provider);
+      if (!client) throw new Error(`no client is named ${provider}`);
+      return client;
+    },
+  });
+}

@@ -1,0 +1,124 @@
+import t from 'tap';
+import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
+import type { SttResult } from '../../../src/providers/speech-to-text.ts';
+import { chainOf, seeded, surroundings } from './bench-call.ts';
+import { RATE_HZ, type SessionPlan, spoken, textOf, WORD_SAMPLES, wordEngine } from './word-engine.ts';
+
+t.setTimeout(180_000);
+
+const ROUNDS = 200;
+const FRAME_MS = 20;
+const FRAME_SAMPLES = 160;
+
+/** One call with breaks at random moments: what was said, and what was written down. */
+async function round(seed: number) {
+  const random = seeded(seed);
+  const pick = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
+  const around = surroundings();
+  const { clock } = around;
+  let shortInARow = 0;
+  let breaks = 0;
+  const plan = (): SessionPlan => {
+    const openMs = pick(5, 400);
+    // Five short-lived sessions in a row are an outage, which ends a call; eight breaks are enough for one test.
+    if (breaks >= 8) return { openMs };
+    if (shortInARow >= 4) {
+      shortInARow = 0;
+      return { openMs, breaksAfterSamples: pick(5 * RATE_HZ + 1, 8 * RATE_HZ) };
+    }
+    shortInARow += 1;
+    breaks += 1;
+    const fate = random();
+    if (fate < 0.25) return { openMs, failsToOpen: true };
+    if (fate < 0.5) return { openMs, breaksInFlush: pick(1, 100) };
+    return { openMs, breaksAfterSamples: pick(1, 4 * RATE_HZ) };
+  };
+  const rules = {
+    clock,
+    flushMs: pick(20, 250),
+    wordsPerFinal: pick(0, 3),
+    stampsFinals: random() < 0.7,
+    plan,
+  };
+  const engines = [wordEngine({ ...rules, name: 'deepgram' }), wordEngine({ ...rules, name: 'soniox' })];
+  const [first] = engines;
+  if (!first) throw new Error('no engine');
+  const stt = createResilientStt(chainOf('stt', engines, around), first, random);
+  let failure: Error | null = null;
+  const session = await stt.open({
+    onInterim: () => undefined,
+    onFailure: (error) => {
+      failure = error;
+    },
+  });
+  const tells = random() < 0.5;
+  const said: string[] = [];
+  const written: Promise<SttResult>[] = [];
+  const frame = async (samples: Int16Array, isSpeech: boolean) => {
+    session.feed(samples);
+    if (tells && isSpeech) session.speechHeard?.(FRAME_MS);
+    await clock.advance(FRAME_MS, FRAME_MS);
+  };
+  let word = 0;
+  for (let turn = pick(2, 4); turn > 0; turn -= 1) {
+    const words = Array.from({ length: pick(1, 10) }, () => word++);
+    for (const number of words) {
+      const audio = spoken(number);
+      for (let at = 0; at < WORD_SAMPLES; at += FRAME_SAMPLES) {
+        await frame(audio.subarray(at, at + FRAME_SAMPLES), true);
+      }
+      if (random() < 0.3) await frame(new Int16Array(FRAME_SAMPLES), false);
+    }
+    for (let pause = pick(10, 30); pause > 0; pause -= 1) await frame(new Int16Array(FRAME_SAMPLES), false);
+    said.push(textOf(words));
+    const text = session.flush(new AbortController().signal);
+    text.catch(() => undefined);
+    written.push(text);
+    for (let pause = pick(5, 60); pause > 0; pause -= 1) await frame(new Int16Array(FRAME_SAMPLES), false);
+  }
+  const texts = written.map(() => 'no text came');
+  let out = written.length;
+  for (const [index, text] of written.entries()) {
+    void text
+      .then(
+        (result) => result.text,
+        (error: unknown) => `rejected: ${String(error)}`,
+      )
+      .then((got) => {
+        texts[index] = got;
+        out -= 1;
+      });
+  }
+  // An engine that breaks in each flush and settles nothing makes the call hear a turn again and again.
+  for (let wait = 0; wait < 2_000 && out > 0; wait += 1) await frame(new Int16Array(FRAME_SAMPLES), false);
+  await session.close();
+  await clock.advance(5_000);
+  return {
+    said,
+    texts,
+    failure: failure as Error | null,
+    sessions: engines.reduce((sum, engine) => sum + engine.fed.length, 0),
+    pendingTimers: clock.pendingTimers,
+  };
+}
+
+t.test('RT-57 however often the engine breaks, no word is lost and none is doubled', async (t) => {
+  let sessions = 0;
+  for (let seed = 1; seed <= ROUNDS; seed += 1) {
+    const { said, texts, failure, sessions: opened, pendingTimers } = await round(seed);
+    sessions += opened;
+    if (failure || JSON.stringify(texts) !== JSON.stringify(said)) {
+      t.strictSame(
+        { texts, failure: failure?.message ?? null },
+        { texts: said, failure: null },
+        `seed ${seed}`,
+      );
+      return;
+    }
+    if (pendingTimers > 0) {
+      t.equal(pendingTimers, 0, `seed ${seed}: a closed session left a timer`);
+      return;
+    }
+  }
+  t.ok(sessions > ROUNDS * 2, `${sessions} sessions in ${ROUNDS} calls`);
+});
