@@ -90,7 +90,7 @@ function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
 }
 
 interface OpenedSession {
-  opening: OpenLine;
+  line: OpenLine;
   config: RuntimeConfig;
 }
 
@@ -114,7 +114,7 @@ async function openSession(
     coreSecret: tools.init.coreSecret,
     ownOrigins: tools.init.ownOrigins,
   });
-  if ('config' in answer) return { opening, config: answer.config };
+  if ('config' in answer) return { line: opening, config: answer.config };
   const { code, reason } = answer.refusal;
   tools.logger.warn({ call_id: call.callId, bot_id: call.botId, code, reason }, 'the call was refused');
   socket.resume();
@@ -130,8 +130,8 @@ async function holdCall(
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
 ): Promise<EndVerdict | null> {
-  const { opening, config } = opened;
-  const journalCall = describeCall(call, opening, config, tools.init);
+  const { line, config } = opened;
+  const journalCall = describeCall(call, line, config, tools.init);
   const logger = tools.logger.child({ call_id: call.callId, session_id: config.session_id });
   const log = new CallLog({ journal: (entry) => folder.append(entry), now: monotonicMs });
   try {
@@ -153,20 +153,20 @@ async function holdCall(
   logger.info({ bot_id: config.bot_id, caller: maskNumber(journalCall.callerId) }, 'the call begins');
 
   const report: ProviderContext['report'] = ({ event, ...details }) => log.event(event, details);
-  const opening = openProviders(config, {
+  const openingProviders = openProviders(config, {
     dataDir: tools.init.dataDir,
     weather: tools.weather,
     logger,
     report,
   });
-  opening.catch(() => undefined);
+  openingProviders.catch(() => undefined);
   const recorder = await startRecorder(folder, log, logger);
-  const transport = opening.createTransport((event, detail) => log.event(event, detail));
+  const transport = line.createTransport((event, detail) => log.event(event, detail));
   let verdict: EndVerdict;
   let facts: Record<string, unknown> = {};
   let providers: OpenedProviders | null = null;
   try {
-    providers = await opening;
+    providers = await openingProviders;
     const session = new CallSession({
       config,
       transport,
