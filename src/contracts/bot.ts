@@ -3,6 +3,7 @@ import {
   AgentDesk,
   AmbientSound,
   ConversationPolicy,
+  Pronunciation,
   TransferNumbers,
   TransferTarget,
   VoicemailDetection,
@@ -19,6 +20,7 @@ import {
 } from './bot/operation.ts';
 import { BotTool } from './bot/tools.ts';
 import { CrmPrefetchConfig, PostCallPush } from './crm.ts';
+import { MAX_PRONUNCIATIONS } from './limits.ts';
 import { ProviderConfig, ReEngagement, VadConfig } from './runtime-config.ts';
 
 const Template = (maxLength: number, description: string) =>
@@ -57,6 +59,7 @@ const plain = {
 const extras = {
   conversation_policy: Type.Optional(Nullable(ConversationPolicy)),
   ambient_sound: Type.Optional(Nullable(AmbientSound)),
+  pronunciations: Type.Optional(Type.Array(Pronunciation, { maxItems: MAX_PRONUNCIATIONS })),
   transfer_numbers: Type.Optional(TransferNumbers),
   transfer_targets: Type.Optional(Type.Array(TransferTarget, { maxItems: 50 })),
   pre_transfer_message: Type.Optional(Nullable(Template(1_000, 'Spoken before a transfer.'))),

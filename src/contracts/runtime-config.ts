@@ -77,7 +77,67 @@ export const VadConfig = Type.Object(
       Type.Number({
         minimum: 64,
         maximum: 5000,
-        description: 'Speech over the bot this long interrupts it (250)',
+        description: 'Speech over the bot this long pauses it (250)',
+      }),
+    ),
+    commit_ms: Type.Optional(
+      Type.Number({
+        minimum: 64,
+        maximum: 10000,
+        description:
+          'Speech over the bot this long takes the floor, where one word may interrupt or the engine tells no words on the way (600)',
+      }),
+    ),
+    resume_ms: Type.Optional(
+      Type.Number({
+        minimum: 200,
+        maximum: 5000,
+        description: 'A paused bot goes on when nothing was understood for so long (1200)',
+      }),
+    ),
+    backchannels: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+        maxItems: 200,
+        description: 'Said over the bot, these never interrupt it; in place of the list of the language',
+      }),
+    ),
+    stop_phrases: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+        maxItems: 200,
+        description: 'Said over the bot, these always interrupt it; in place of the list of the language',
+      }),
+    ),
+    question_aware: Type.Optional(
+      Type.Boolean({
+        description:
+          'Waits less for the answer to a yes-or-no question, longer for numbers, addresses and spelling (true)',
+      }),
+    ),
+    answer_rules: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            pattern: Type.String({ minLength: 1, maxLength: 300 }),
+            silence_ms: Type.Number({ minimum: 100, maximum: 10000 }),
+            forced_end_ms: Type.Optional(Type.Number({ minimum: 200, maximum: 10000 })),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 50,
+          description:
+            'Waits after a line of the bot that fits a regular expression; before the built-in rules of `question_aware`',
+        },
+      ),
+    ),
+    learned_pauses: Type.Optional(
+      Type.Boolean({
+        description: 'Fits the silence rule to how long this caller pauses, from 200 to 900 ms (true)',
+      }),
+    ),
+    protect_opening: Type.Optional(
+      Type.Boolean({
+        description: 'The opening line cannot be interrupted, as a disclosure must not (false)',
       }),
     ),
   },
@@ -147,10 +207,24 @@ export const RuntimeConfig = Type.Object(
     min_words_interruption: Type.Integer({ minimum: 0 }),
     re_engagement: ReEngagement,
     ambient_sound: Nullable(FlatMap),
+    pronunciations: Type.Optional(
+      Type.Array(
+        Type.Object({ word: Type.String(), spoken: Type.String() }, { additionalProperties: true }),
+        {
+          description: 'How the voice says words; the longest fitting word counts',
+        },
+      ),
+    ),
     stt: ProviderConfig,
     llm: ProviderConfig,
     tts: ProviderConfig,
     tools: Type.Array(FlatMap),
+    outbound_allowed_networks: Type.Optional(
+      Type.Array(Type.String({ maxLength: 50 }), {
+        maxItems: 64,
+        description: 'Networks (CIDR) that tools may call although they are private, or by plain http (none)',
+      }),
+    ),
     conversation_policy: Nullable(FlatMap),
     transfer_numbers: Type.Unknown(),
     transfer_targets: Type.Unknown(),

@@ -5,8 +5,8 @@ import { findEngine, findEngineData } from '../../platform/engine-programs.ts';
 import { readWav } from '../../platform/wav.ts';
 import { loadCallerAudio, toLine } from '../caller-audio.ts';
 import { levelDbfs } from '../voice-tracker.ts';
-import { seededNoise } from './seeded-noise.ts';
 import type { Action, SpeechPiece } from './scenario-format.ts';
+import { seededNoise } from './seeded-noise.ts';
 
 /** Recordings of the Debian package pocketsphinx-testdata are named with this in front. */
 const TEST_DATA = 'pocketsphinx:';
@@ -98,7 +98,9 @@ function makeNoise(action: Extract<Action, { kind: 'sound' }>): Int16Array {
   if (action.sound === 'tone') {
     // A sine's level lies 3 dB below its peak.
     for (let at = 0; at < samples.length; at++) {
-      samples[at] = Math.round(peak * rms * Math.SQRT2 * Math.sin((2 * Math.PI * action.hz * at) / LINE_RATE_HZ));
+      samples[at] = Math.round(
+        peak * rms * Math.SQRT2 * Math.sin((2 * Math.PI * action.hz * at) / LINE_RATE_HZ),
+      );
     }
     return samples;
   }

@@ -149,10 +149,7 @@ async function moment(call: DiallerCall, when: When, last: PlayedStep): Promise<
     case 'at':
       return call.until(() => frames(call) * FRAME_MS >= when.ms, when.ms + MOMENT_TIMEOUT_MS);
     case 'after_step':
-      return call.until(
-        () => (frames(call) - sinceFrame) * FRAME_MS >= when.ms,
-        when.ms + MOMENT_TIMEOUT_MS,
-      );
+      return call.until(() => (frames(call) - sinceFrame) * FRAME_MS >= when.ms, when.ms + MOMENT_TIMEOUT_MS);
     case 'into_bot':
       return call.until(() => heardMs(call, sinceFrame) >= when.ms, MOMENT_TIMEOUT_MS);
     case 'after_bot':
@@ -247,14 +244,14 @@ function refused(error: CallRefused, startedAtMs: number): PlayedCall {
   const empty = new Int16Array(0);
   return {
     sessionId: '',
-    refusal: { code: error.code, reason: error.reason },
+    refusal: { code: error.status, reason: error.body },
     steps: [],
     events: [],
     spoken: empty,
     heard: empty,
     startedAtMs,
     readyAtMs: atMs,
-    closed: { atMs, code: error.code, reason: error.reason },
+    closed: { atMs, code: error.status, reason: error.body },
     callerClosed: false,
   };
 }

@@ -153,6 +153,25 @@ export const AmbientSound = Type.Object(
   },
 );
 
+export const Pronunciation = Type.Object(
+  {
+    word: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'As the bot writes it, whole words only; in small letters it fits any case, with capitals only as written',
+    }),
+    spoken: Type.String({ minLength: 1, maxLength: 200, description: 'What the voice is given instead' }),
+  },
+  {
+    title: 'Pronunciation',
+    additionalProperties: false,
+    description: 'How the voice says a word; transcripts keep the word as it is written',
+    examples: [{ word: 'Thiruvananthapuram', spoken: 'Tiru vanantha puram' }],
+  },
+);
+export type Pronunciation = Static<typeof Pronunciation>;
+
 export const AgentDesk = Type.Object(
   {
     enabled: Type.Boolean(),

@@ -3,10 +3,10 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { isFixed } from '../../platform/render-template.ts';
 import { renderLine } from '../../providers/render-line.ts';
 import { rescueLines } from '../../providers/rescue-lines.ts';
 import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/speech-cache.ts';
-import { isFixed } from '../runtime-config/render-template.ts';
 
 /** Bots that wait for their turn; one that finds no room is rendered by the slot of its first call instead. */
 const MAX_WAITING = 100;

@@ -1,11 +1,11 @@
 import type { Bot } from '../../contracts/bot.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { isFixed, renderTemplate, type Variables } from '../../platform/render-template.ts';
 import { policyPrompt } from './policy-prompt.ts';
 import { postCallFields } from './post-call.ts';
 import { promptParts } from './prompt-parts.ts';
 import { type ProviderKeys, withProviderKey } from './provider-keys.ts';
 import { renderJson } from './render-json.ts';
-import { isFixed, renderTemplate, type Variables } from './render-template.ts';
 import { servedTools } from './served-tools.ts';
 
 /** What the config takes from beyond the bot and the call. */
@@ -18,6 +18,8 @@ export interface ConfigSurroundings {
   objectStorage: Record<string, unknown> | null;
   /** System and bot have knowledge enabled, and every named base exists. */
   knowledgeUsable: boolean;
+  /** Setting `outbound_allowed_networks`, for the requests of tools. */
+  outboundNetworks: readonly string[];
   callbackDetection: boolean;
   livePromptCache: { cache_name: string; expires_at: string } | null;
 }
@@ -47,9 +49,11 @@ export function buildConfig(call: {
     min_words_interruption: bot.min_words_interruption,
     re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
     ambient_sound: bot.ambient_sound ?? null,
+    pronunciations: bot.pronunciations ?? [],
     stt: withProviderKey(bot.stt, surroundings.keys),
     llm: withProviderKey(bot.llm, surroundings.keys),
     tts: withProviderKey(bot.tts, surroundings.keys),
+    outbound_allowed_networks: [...surroundings.outboundNetworks],
     tools: servedTools(bot, { knowledge: surroundings.knowledgeUsable, secrets: surroundings.secrets }),
     transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
     transfer_targets: renderJson(bot.transfer_targets ?? [], variables),

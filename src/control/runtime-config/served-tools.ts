@@ -1,6 +1,6 @@
 import type { BuiltInToolName } from '../../contracts/bot/tools.ts';
 import type { Bot } from '../../contracts/bot.ts';
-import { renderTemplate } from './render-template.ts';
+import { renderTemplate } from '../../platform/render-template.ts';
 
 type ServedTool = Record<string, unknown>;
 

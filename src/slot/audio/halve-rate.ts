@@ -15,7 +15,8 @@ export class HalveRate {
     this.isOdd = !this.isOdd;
     if (this.isOdd) return Number.NaN;
     let sum = 0;
-    for (let tap = 0; tap < TAPS; tap++) sum += (this.recent[this.at + tap] as number) * (FILTER[tap] as number);
+    for (let tap = 0; tap < TAPS; tap++)
+      sum += (this.recent[this.at + tap] as number) * (FILTER[tap] as number);
     return sum;
   }
 

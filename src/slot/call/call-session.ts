@@ -103,6 +103,7 @@ export class CallSession {
           this.speaker.onFrame(unitId, playAtMs, FRAME_SAMPLES);
         },
         onUnitSent: (unitId, playEndMs) => this.speaker.onUnitSent(unitId, playEndMs),
+        onUnsent: (unitId, samples) => this.speaker.onUnsent(unitId, samples),
         onTick: () => this.tick(),
       },
     });

@@ -1,5 +1,5 @@
-import { AppError } from '../../platform/app-error.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { AppError } from '../../platform/app-error.ts';
 import { COLUMN_HZ, keyPlace, ROW_HZ } from './dtmf-keys.ts';
 
 /** 100 ms on, 80 ms off (RT-33). */
@@ -32,7 +32,10 @@ export function dtmfTones(keys: string, rateHz: 8_000 | 16_000 = LINE_RATE_HZ): 
   for (const key of keys) {
     const place = keyPlace(key);
     if (!place && key !== ',') {
-      throw new AppError('bad_request', 'a dialling string has only 0 to 9, *, #, A to D and commas; correct it');
+      throw new AppError(
+        'bad_request',
+        'a dialling string has only 0 to 9, *, #, A to D and commas; correct it',
+      );
     }
     if (place) writeTone(tones.subarray(at, at + ON_MS * perMs), place.row, place.column, rateHz);
     at += lengthMs(key) * perMs;

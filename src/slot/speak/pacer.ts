@@ -1,4 +1,5 @@
 import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
+import { SentAudio } from './sent-audio.ts';
 
 /**
  * The playback queue and its clock. Frames leave on an absolute 20 ms grid, never by setInterval, which drifts by one
@@ -7,12 +8,17 @@ import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
  *
  * Everything queued carries the epoch of its reply. `clear()` begins a new epoch; whatever still arrives for an older
  * one is refused, so nothing of a cancelled reply can leave after `clear` (RT-16).
+ *
+ * `hold()` pauses the bot without ending anything: what the caller has not heard is taken back, and `resume()` goes on
+ * with it (RT-14).
  */
 export interface PacerSink {
   /** One frame leaves; it will be heard at `playAtMs`, which is sample `playAtSample` of the line clock. */
   onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number): void;
   /** The last frame of a unit has left; it ends in the caller's ear at `playEndMs`. */
   onUnitSent(unitId: number, playEndMs: number): void;
+  /** A frame of a unit that had left was not heard and will be sent again; so will the unit's end where it had left. */
+  onUnsent(unitId: number, samples: number): void;
   /** Every tick, at least every IDLE_TICK_MS. */
   onTick(): void;
 }
@@ -21,6 +27,8 @@ export interface PacerSink {
 export const IDLE_TICK_MS = 100;
 /** Timers fire up to a millisecond early; such a wake counts as on time. */
 const EARLY_MS = 1;
+/** A paused voice comes back over this, so that it does not click. */
+const FADE_SAMPLES = FRAME_SAMPLES / 2;
 
 type Entry = { unitId: number; samples: Int16Array; offset: number } | { unitId: number; end: true };
 
@@ -37,6 +45,9 @@ export class Pacer {
   private spurtStartMs = 0;
   private spurtStartSample = 0;
   private spurtFrames = 0;
+  private readonly sent = new SentAudio();
+  private held = false;
+  private fadesIn = false;
   /** Of what is queued and may still be queued; older epochs are dead. */
   epoch = 0;
 
@@ -83,8 +94,45 @@ export class Pacer {
     this.epoch++;
     this.queue = [];
     this.queuedSamples = 0;
-    this.spurtStartMs = Number.NEGATIVE_INFINITY;
-    this.spurtFrames = 0;
+    this.held = false;
+    this.fadesIn = false;
+    this.endSpurt();
+  }
+
+  /**
+   * Pauses: no frame leaves until `resume()` or `clear()`. Returns whether the far end holds audio that the caller has
+   * not heard; it must drop it, since all of that will be sent again.
+   */
+  hold(): boolean {
+    if (this.held) return false;
+    this.held = true;
+    const unheard = this.sent.takeUnheard(this.now());
+    for (const entry of unheard) {
+      this.sink.onUnsent(entry.unitId, 'end' in entry ? 0 : entry.samples.length);
+      if (!('end' in entry)) this.queuedSamples += entry.samples.length;
+    }
+    this.queue.unshift(
+      ...unheard.map(
+        (entry): Entry =>
+          'end' in entry
+            ? { unitId: entry.unitId, end: true }
+            : { unitId: entry.unitId, samples: entry.samples, offset: 0 },
+      ),
+    );
+    this.endSpurt();
+    return unheard.length > 0;
+  }
+
+  /** Goes on from the first frame that was not heard. */
+  resume(): void {
+    if (!this.held) return;
+    this.held = false;
+    this.fadesIn = true;
+    this.wake();
+  }
+
+  get isHeld(): boolean {
+    return this.held;
   }
 
   get queuedMs(): number {
@@ -100,7 +148,13 @@ export class Pacer {
 
   /** Whether the caller hears the bot now or is about to. */
   get isSpeaking(): boolean {
-    return this.queuedSamples > 0 || this.playEndMs > this.now();
+    return !this.held && (this.queuedSamples > 0 || this.playEndMs > this.now());
+  }
+
+  private endSpurt(): void {
+    this.sent.forget();
+    this.spurtStartMs = Number.NEGATIVE_INFINITY;
+    this.spurtFrames = 0;
   }
 
   private wake(): void {
@@ -111,7 +165,7 @@ export class Pacer {
   }
 
   private schedule(): void {
-    const dueMs = this.hasFrame() ? this.nextDueMs() : Number.POSITIVE_INFINITY;
+    const dueMs = !this.held && this.hasFrame() ? this.nextDueMs() : Number.POSITIVE_INFINITY;
     const waitMs = Math.min(IDLE_TICK_MS, Math.max(0, dueMs - this.now()));
     this.timer = setTimeout(() => {
       if (!this.running) return;
@@ -127,6 +181,7 @@ export class Pacer {
   }
 
   private sendDue(): void {
+    if (this.held) return;
     this.passUnitEnds();
     while (this.hasFrame()) {
       const now = this.now();
@@ -159,13 +214,24 @@ export class Pacer {
     const playAtMs = this.spurtStartMs + this.spurtFrames * FRAME_MS;
     const playAtSample = this.spurtStartSample + this.spurtFrames * FRAME_SAMPLES;
     this.spurtFrames++;
+    if (this.fadesIn) this.fadeIn();
+    this.sent.frame(this.frame, unitId, playAtMs);
     this.sink.onFrame(this.frame, playAtSample, unitId, playAtMs);
+  }
+
+  private fadeIn(): void {
+    this.fadesIn = false;
+    for (let at = 0; at < FADE_SAMPLES; at++) {
+      this.frame[at] = Math.round(((this.frame[at] ?? 0) * at) / FADE_SAMPLES);
+    }
   }
 
   private passUnitEnds(): void {
     for (let head = this.queue[0]; head && 'end' in head; head = this.queue[0]) {
       this.queue.shift();
-      this.sink.onUnitSent(head.unitId, Math.max(this.playEndMs, this.now()));
+      const playEndMs = Math.max(this.playEndMs, this.now());
+      this.sent.unitEnd(head.unitId, playEndMs);
+      this.sink.onUnitSent(head.unitId, playEndMs);
     }
   }
 

@@ -183,11 +183,34 @@ export class Speaker {
     return true;
   }
 
+  /**
+   * Pauses the bot in the middle of a word; the far end drops what it has not played. What is being made meanwhile
+   * waits behind it. A bot that says nothing is paused too: it does not begin.
+   */
+  hold(): void {
+    if (this.pacer.hold()) this.hooks.sendClear();
+  }
+
+  /** Goes on from the exact frame at which the caller heard the bot stop. */
+  resume(): void {
+    this.pacer.resume();
+  }
+
+  get isHeld(): boolean {
+    return this.pacer.isHeld;
+  }
+
+  /** A frame that had left was not heard, and is sent again later. */
+  onUnsent(unitId: number, samples: number): void {
+    this.ledger.unsent(unitId, samples);
+  }
+
   /** The pacer sent a frame of a unit. */
   onFrame(unitId: number, playAtMs: number, samples: number): void {
     const unit = this.ledger.get(unitId);
     if (!unit) return;
-    unit.playStartMs ??= playAtMs;
+    // Counted back from this frame, so that a pause in the middle of a unit does not count as heard.
+    unit.playStartMs = playAtMs - (unit.sentSamples * 1000) / LINE_RATE_HZ;
     unit.sentSamples += samples;
     const reply = this.liveReply(unit.replyId);
     if (reply && !reply.firstAudioSent) {
@@ -201,12 +224,15 @@ export class Speaker {
     const unit = this.ledger.get(unitId);
     if (!unit) return;
     unit.playEndMs = playEndMs;
-    this.hooks.sendMark(markName(unitId));
+    this.hooks.sendMark(markName(unit));
   }
 
   /** The far end echoed a mark. */
   onMark(name: string): void {
-    const unit = this.ledger.markEchoed(unitIdOf(name));
+    const { unitId, sending } = unitOfMark(name);
+    // A far end may echo the mark of what it was told to drop; that sending was not heard.
+    if (this.ledger.get(unitId)?.sending !== sending) return;
+    const unit = this.ledger.markEchoed(unitId);
     if (unit) this.settled(unit);
   }
 
@@ -361,11 +387,11 @@ function lineResampler(sampleRate: number): Resampler | null {
   return sampleRate === LINE_RATE_HZ ? null : new (audioKernels().Resampler)(sampleRate, LINE_RATE_HZ);
 }
 
-function markName(unitId: number): string {
-  return `unit-${unitId}`;
+function markName(unit: Unit): string {
+  return `unit-${unit.id}${unit.sending > 1 ? `.${unit.sending}` : ''}`;
 }
 
-function unitIdOf(name: string): number {
-  const match = /^unit-(\d{1,9})$/.exec(name);
-  return match ? Number(match[1]) : -1;
+function unitOfMark(name: string): { unitId: number; sending: number } {
+  const match = /^unit-(\d{1,9})(?:\.(\d{1,4}))?$/.exec(name);
+  return match ? { unitId: Number(match[1]), sending: Number(match[2] ?? 1) } : { unitId: -1, sending: 0 };
 }

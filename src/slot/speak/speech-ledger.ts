@@ -14,8 +14,10 @@ export interface Unit {
   /** No part of what the bot had to say: a line that bridged a wait. */
   isAside: boolean;
   sentSamples: number;
+  /** 1, and one more for each time that its end was taken back to be sent again. */
+  sending: number;
   synthesisDone: boolean;
-  /** When its first frame is heard; null before one has left. */
+  /** When its first frame would have been heard, had it been played without a pause; null before one has left. */
   playStartMs: number | null;
   playEndMs: number | null;
   heard: { text: string; evidence: 'mark' | 'estimate' | 'none' } | null;
@@ -35,6 +37,7 @@ export class SpeechLedger {
       text,
       isAside: options.isAside ?? false,
       sentSamples: 0,
+      sending: 1,
       synthesisDone: false,
       playStartMs: null,
       playEndMs: null,
@@ -50,6 +53,17 @@ export class SpeechLedger {
 
   ofReply(replyId: number): Unit[] {
     return [...this.units.values()].filter((unit) => unit.replyId === replyId);
+  }
+
+  /** Some of what was sent will be sent again; with 0 samples, the end of the unit. */
+  unsent(unitId: number, samples: number): void {
+    const unit = this.units.get(unitId);
+    if (!unit || unit.heard) return;
+    unit.sentSamples -= samples;
+    if (unit.sentSamples <= 0) unit.playStartMs = null;
+    if (samples > 0 || unit.playEndMs === null) return;
+    unit.playEndMs = null;
+    unit.sending++;
   }
 
   /** The voice broke off after so much audio: only the words that fit into it can be heard. */

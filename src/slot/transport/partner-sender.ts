@@ -1,5 +1,6 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
+import type { ProviderClock } from '../../providers/provider-clock.ts';
 import { FrameCollector, frameBytesFor, PartnerWriter } from './partner-frames.ts';
 
 /** The far end holds at most this much unplayed audio, and one frame less before the next one leaves (RT-79). */
@@ -17,6 +18,8 @@ const EARLY_MS = 1;
 /** Waiting frames and marks; the pacer never runs so far ahead, so what comes beyond is a defect and is dropped. */
 const MAX_QUEUED = 500;
 
+export type SenderClock = Pick<ProviderClock, 'nowMs' | 'after'>;
+
 /**
  * The pacer gives frames early and in small groups at the start of a reply, the mark ends a unit in the middle of a
  * frame, and the far end wants neither bursts nor odd lengths. This is the clock in between: it knows how much the far
@@ -25,7 +28,7 @@ const MAX_QUEUED = 500;
  */
 export class PartnerSender {
   private readonly send: (text: string) => void;
-  private readonly now: () => number;
+  private readonly clock: SenderClock;
   private readonly wishedBytes: number | null;
   private readonly writer: PartnerWriter;
   private frames: FrameCollector;
@@ -33,7 +36,7 @@ export class PartnerSender {
   private frameMs: number;
   private queue: ({ payload: string } | { mark: string })[] = [];
   private waitingMarks: string[] = [];
-  private timer: NodeJS.Timeout | undefined;
+  private cancelTimer: () => void = () => undefined;
   private lastSentMs = Number.NEGATIVE_INFINITY;
   private lastAddedMs = Number.NEGATIVE_INFINITY;
   /** When the far end has played all that was sent. */
@@ -47,11 +50,11 @@ export class PartnerSender {
     streamSid: string;
     rateHz: number;
     frameBytes: number | null;
-    now: () => number;
+    clock: SenderClock;
     send: (text: string) => void;
   }) {
     this.send = options.send;
-    this.now = options.now;
+    this.clock = options.clock;
     this.wishedBytes = options.frameBytes;
     this.writer = new PartnerWriter(options.streamSid);
     const parts = partsFor(options.rateHz, options.frameBytes);
@@ -69,13 +72,13 @@ export class PartnerSender {
   get unplayedMs(): number {
     const queuedFrames = this.queue.reduce((sum, item) => sum + ('payload' in item ? 1 : 0), 0);
     const partial = this.frames.filledSamples / this.frames.frameSamples;
-    return Math.max(0, this.farEndMs - this.now()) + (queuedFrames + partial) * this.frameMs;
+    return Math.max(0, this.farEndMs - this.clock.nowMs()) + (queuedFrames + partial) * this.frameMs;
   }
 
   /** Audio at the rate of the call; the memory is the caller's again when this returns. */
   audio(samples: Int16Array): void {
     if (this.isClosed) return;
-    this.lastAddedMs = this.now();
+    this.lastAddedMs = this.clock.nowMs();
     this.frames.add(this.resampler ? this.resampler.process(samples) : samples, (payload) =>
       this.enqueueFrame(payload),
     );
@@ -97,14 +100,14 @@ export class PartnerSender {
     this.waitingMarks = [];
     this.frames.drop();
     this.resampler?.flush();
-    this.farEndMs = this.now();
-    clearTimeout(this.timer);
+    this.farEndMs = this.clock.nowMs();
+    this.cancelTimer();
     this.send(this.writer.clear());
   }
 
   /** The far end says that it dropped what it had. */
   farEndCleared(): void {
-    this.farEndMs = this.now();
+    this.farEndMs = this.clock.nowMs();
     this.pump();
   }
 
@@ -123,7 +126,7 @@ export class PartnerSender {
     this.isClosed = true;
     this.queue = [];
     this.waitingMarks = [];
-    clearTimeout(this.timer);
+    this.cancelTimer();
   }
 
   private enqueueFrame(payload: string): void {
@@ -137,10 +140,10 @@ export class PartnerSender {
   }
 
   private pump(): void {
-    clearTimeout(this.timer);
+    this.cancelTimer();
     if (this.isClosed) return;
     for (let head = this.queue[0]; head; head = this.queue[0]) {
-      const now = this.now();
+      const now = this.clock.nowMs();
       if ('payload' in head) {
         const dueMs = this.frameDueMs();
         if (now < dueMs - EARLY_MS) {
@@ -158,7 +161,7 @@ export class PartnerSender {
     if (this.frames.filledSamples === 0) return;
     // The later it is made up, the better the chance that the next unit fills it with speech.
     const dueMs = Math.max(this.lastAddedMs + QUIET_MS, this.farEndMs - DRY_MARGIN_MS);
-    if (this.now() < dueMs - EARLY_MS) {
+    if (this.clock.nowMs() < dueMs - EARLY_MS) {
       this.wakeAt(dueMs);
       return;
     }
@@ -173,7 +176,7 @@ export class PartnerSender {
   }
 
   private wakeAt(dueMs: number): void {
-    this.timer = setTimeout(() => this.pump(), Math.max(0, dueMs - this.now()));
+    this.cancelTimer = this.clock.after(Math.max(0, dueMs - this.clock.nowMs()), () => this.pump());
   }
 }
 

@@ -54,3 +54,33 @@ export function wordCount(text: string): number {
   const plain = normalised(text);
   return plain === '' ? 0 : Math.min(plain.split(' ').length, MAX_WORDS);
 }
+
+/** Asked into the silence of a bot that owes an answer; by language, in the spellings of transcripts. */
+const CHECK_INS: ReadonlySet<string> = new Set([
+  'hello',
+  'hello hello',
+  'helo',
+  'hallo',
+  'hey',
+  'are you there',
+  'hello are you there',
+  'are you still there',
+  'can you hear me',
+  'anybody there',
+  'हेलो',
+  'हैलो',
+  'हेलो हेलो',
+  'हैलो हैलो',
+  'सुन रहे हो',
+  'sun rahe ho',
+  'হ্যালো',
+  'ஹலோ',
+  'హలో',
+  'ಹಲೋ',
+  'હેલો',
+]);
+
+/** Whether these words only ask if the bot is still there. */
+export function isCheckIn(text: string): boolean {
+  return CHECK_INS.has(normalised(text));
+}

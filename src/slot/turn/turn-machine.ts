@@ -3,7 +3,10 @@ import {
   boundOverlap,
   cancelClosing,
   commit,
+  considerEnd,
+  DEBT_TIMERS,
   decide,
+  END_TIMERS,
   endReply,
   enter,
   finish,
@@ -12,6 +15,7 @@ import {
   newTurn,
   releaseBot,
   settle,
+  signOfEngine,
   stopSpeech,
   textMissing,
   timeRuleHolds,
@@ -45,6 +49,8 @@ export function createTurnMachine(rules: TurnRules): TurnState {
     turnCount: 0,
     turn: null,
     isSpeech: false,
+    engine: { isOpen: false, signSample: 0 },
+    audibleUntilSample: 0,
     reply: null,
     isHeld: false,
     answered: null,
@@ -83,6 +89,15 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
     case 'final_failed':
       onFinalFailed(state, event.turn, actions);
       break;
+    case 'final_delayed':
+      onFinalDelayed(state, event.untilSample);
+      break;
+    case 'strategy':
+      onStrategy(state, event.strategy, actions);
+      break;
+    case 'not_speech':
+      onNotSpeech(state, actions);
+      break;
     case 'engine_turn':
       onEngineTurn(state, event, actions);
       break;
@@ -100,6 +115,9 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
       break;
     case 'reply_ended':
       endReply(state, event.reply, event.how, actions);
+      break;
+    case 'line_busy':
+      onLineBusy(state, event.untilSample);
       break;
     case 'close':
       state.closing ??= event.cause;
@@ -132,7 +150,8 @@ function onSpeechStart(state: TurnState, fromSample: number, actions: TurnAction
   turn.epoch++;
   turn.isTextCurrent = false;
   turn.isDecided = false;
-  disarm(state, 'verdict_wait', 'turn_end', 'stt_turn_stuck');
+  disarm(state, ...END_TIMERS);
+  if (!state.reply) disarm(state, ...DEBT_TIMERS);
   if (botHasFloor) overlap(state, turn, fromSample);
   else enter(state, 'caller_speaking');
 }
@@ -157,10 +176,14 @@ function onVerdict(
   if (turn.id !== event.turn || turn.epoch !== event.epoch) return;
   disarm(state, 'verdict_wait');
   turn.probability = event.probability;
+  const isDoubt = state.rules.strategy === 'stt';
   if (event.complete) {
-    decide(state, turn, 'model', actions);
+    state.engine.isOpen = false;
+    decide(state, turn, isDoubt ? 'stt_stuck' : 'model', actions);
     return;
   }
+  // The engine goes on being waited for, within its own bounds.
+  if (isDoubt) return;
   const wait = event.complete === null ? state.rules.silenceSamples : state.rules.forcedEndSamples;
   turn.decidedBy = event.complete === null ? 'silence_rule' : 'forced_end';
   arm(state, 'turn_end', turn.lastSpeechSample + wait);
@@ -179,8 +202,10 @@ function onInterim(state: TurnState, text: string, meaning: OverlapMeaning, acti
     turn = newTurn(state, state.nowSample, true);
     state.turn = turn;
   }
+  signOfEngine(state);
   if (!turn) return;
   turn.interim = text;
+  turn.interimMeaning = meaning;
   if (turn.isOverlap && meaning === 'interruption') commit(state, turn, actions);
 }
 
@@ -211,14 +236,53 @@ function onFinalFailed(state: TurnState, turnId: number, actions: TurnAction[]):
   if (turn?.id === turnId && turn.awaitsFinal) textMissing(state, turn, actions);
 }
 
+/** The wait for a text grows while its engine is being replaced, within the bound of all waits. */
+function onFinalDelayed(state: TurnState, untilSample: number): void {
+  const { turn } = state;
+  if (!turn?.awaitsFinal) return;
+  const lastSample = turn.askedAtSample + state.rules.finalBoundSamples;
+  const due = Math.min(untilSample, lastSample);
+  if (due > (state.timers.get('final_wait') ?? 0)) arm(state, 'final_wait', due);
+}
+
+/** A turn whose end was left to an engine that is gone is ended by the rules of the next one. */
+function onStrategy(state: TurnState, strategy: TurnRules['strategy'], actions: TurnAction[]): void {
+  if (state.rules.strategy === strategy) return;
+  state.rules.strategy = strategy;
+  state.engine.isOpen = false;
+  const { turn } = state;
+  if (state.phase !== 'deciding' || !turn || turn.isDecided) return;
+  disarm(state, ...END_TIMERS);
+  considerEnd(state, turn, actions);
+}
+
+/** A turn that holds nothing but the echo of the bot never was one (RT-18). */
+function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
+  const { turn } = state;
+  if (!state.isSpeech || !turn || turn.settledText !== '') return;
+  turn.interim = '';
+  if (turn.isOverlap) {
+    yieldToBot(state, turn, actions);
+    return;
+  }
+  state.isSpeech = false;
+  state.turn = null;
+  disarm(state, 'speech_stuck', 'final_wait');
+  actions.push({ type: 'discard' });
+  settle(state, actions);
+}
+
 function onEngineTurn(
   state: TurnState,
   event: Extract<TurnEvent, { type: 'engine_turn' }>,
   actions: TurnAction[],
 ): void {
-  if (state.rules.strategy !== 'stt' || event.what !== 'end') return;
+  if (state.rules.strategy !== 'stt') return;
+  state.engine.isOpen = event.what !== 'end';
+  signOfEngine(state);
+  if (event.what !== 'end') return;
   const text = event.text.trim();
-  if (text === '') return;
+  if (text === '' && (!state.turn || state.turn.isOverlap || state.isSpeech)) return;
   // Text without any voice activity still opens a turn: short words are swallowed by a detector (RT-02).
   const turn =
     state.turn ?? newTurn(state, state.nowSample, state.reply !== null && !state.reply.isProtected);
@@ -226,7 +290,7 @@ function onEngineTurn(
   turn.settledText = joined(turn.settledText, text);
   turn.interim = '';
   turn.awaitsFinal = false;
-  disarm(state, 'final_wait', 'stt_turn_stuck');
+  disarm(state, 'final_wait', ...END_TIMERS);
   turn.decidedBy = 'stt';
   turn.decidedAtSample = state.nowSample;
   turn.isTextCurrent = true;
@@ -241,7 +305,8 @@ function onEngineTurn(
 function onReplyBegun(state: TurnState, reply: number, isProtected: boolean, actions: TurnAction[]): void {
   state.reply = { id: reply, isProtected, isBound: isProtected, isAudible: false, wasAudible: false };
   releaseBot(state, actions);
-  armDebt(state);
+  // A line that stands in for an answer does not begin the debt anew.
+  if (!state.timers.has('debt_end')) armDebt(state, state.nowSample);
   if (state.phase === 'closing') return;
   if (state.turn && state.isSpeech && !isProtected) overlap(state, state.turn, state.nowSample);
   else if (!state.turn) enter(state, 'bot_thinking');
@@ -261,7 +326,7 @@ function onAudioStarted(state: TurnState, reply: number): void {
   state.reply.wasAudible = true;
   // Once heard, an answer cannot be taken back together with its question.
   state.answered = null;
-  disarm(state, 'debt_filler', 'debt_rescue', 'debt_end');
+  disarm(state, ...DEBT_TIMERS);
   arm(state, 'playout_stuck', state.nowSample + state.rules.playoutStuckSamples);
   if (state.phase === 'bot_thinking') enter(state, 'bot_speaking');
 }
@@ -269,7 +334,19 @@ function onAudioStarted(state: TurnState, reply: number): void {
 function onAudioDry(state: TurnState, reply: number): void {
   if (state.reply?.id !== reply || !state.reply.isAudible) return;
   state.reply.isAudible = false;
+  state.audibleUntilSample = state.nowSample;
   disarm(state, 'playout_stuck');
-  armDebt(state);
+  armDebt(state, state.nowSample);
   if (state.phase === 'bot_speaking') enter(state, 'bot_thinking');
+}
+
+/** Debts are counted in silence, and there is none until then. */
+function onLineBusy(state: TurnState, untilSample: number): void {
+  state.audibleUntilSample = Math.max(state.audibleUntilSample, untilSample);
+  const due = state.timers.get('debt_filler');
+  const later = untilSample + state.rules.fillerSamples;
+  if (due !== undefined && due < later) arm(state, 'debt_filler', later);
+  // A goodbye is not cut off while it is being heard.
+  const cap = state.timers.get('goodbye_cap');
+  if (cap !== undefined) arm(state, 'goodbye_cap', Math.max(cap, untilSample + state.rules.goodbyeCapSamples));
 }

@@ -10,19 +10,14 @@ import type {
   TurnState,
 } from './turn-types.ts';
 
+/** Armed while the bot owes words. */
+export const DEBT_TIMERS = ['debt_filler', 'debt_rescue', 'debt_end'] as const;
 /** Armed for a reply and void without it. */
-const BOT_TIMERS = [
-  'debt_filler',
-  'debt_rescue',
-  'debt_end',
-  'playout_stuck',
-  'goodbye_cap',
-  'closing_listen',
-] as const;
+const BOT_TIMERS = [...DEBT_TIMERS, 'playout_stuck', 'goodbye_cap', 'closing_listen'] as const;
 /** Armed while both speak. */
 const OVERLAP_TIMERS = ['hold', 'commit', 'overlap_decide'] as const;
 /** One of them is armed while it is open whether a turn is over. */
-const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_turn_stuck'] as const;
+export const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_doubt', 'stt_turn_stuck'] as const;
 
 /** The caller has stopped, for a breath or for good. */
 export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAction[]): void {
@@ -47,17 +42,32 @@ export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAc
 }
 
 /** Begins to find out whether a turn is over. */
-function considerEnd(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+export function considerEnd(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   enter(state, 'deciding');
   const { rules } = state;
   if (rules.strategy === 'stt') {
-    arm(state, 'stt_turn_stuck', state.nowSample + rules.sttStuckSamples);
+    trustEngine(state, turn);
+    arm(state, 'stt_doubt', turn.lastSpeechSample + rules.sttDoubtSamples);
   } else if (rules.strategy === 'model') {
     arm(state, 'verdict_wait', state.nowSample + rules.verdictWaitSamples);
     actions.push({ type: 'judge', turn: turn.id, epoch: turn.epoch, toSample: state.nowSample });
   } else {
     arm(state, 'turn_end', turn.lastSpeechSample + rules.silenceSamples);
   }
+}
+
+/** The engine that detects turns lives: it is waited for a little longer. */
+export function signOfEngine(state: TurnState): void {
+  state.engine.signSample = state.nowSample;
+  if (state.turn && state.timers.has('stt_turn_stuck')) trustEngine(state, state.turn);
+}
+
+/** Until when the end of a turn is left to the engine. It says something of an open turn several times a second. */
+function trustEngine(state: TurnState, turn: CallerTurn): void {
+  const { rules, engine } = state;
+  const silentSample = Math.max(turn.lastSpeechSample, engine.isOpen ? engine.signSample : 0);
+  const due = Math.min(turn.lastSpeechSample + rules.sttStuckSamples, silentSample + rules.sttSilentSamples);
+  arm(state, 'stt_turn_stuck', Math.max(due, state.nowSample));
 }
 
 /** The bot has been heard, cut or given up; whoever waits for it goes on. */
@@ -70,6 +80,7 @@ export function endReply(
   if (state.reply?.id !== reply) return;
   state.reply = null;
   state.answered = null;
+  state.audibleUntilSample = state.nowSample;
   // A goodbye that was cut off has not been said.
   if (how === 'cut') state.closing = null;
   disarm(state, ...BOT_TIMERS);
@@ -88,6 +99,8 @@ export function decide(state: TurnState, turn: CallerTurn, by: DecidedBy, action
   turn.decidedAtSample = state.nowSample;
   turn.isDecided = true;
   disarm(state, ...END_TIMERS);
+  // From the caller's last word on somebody works on what they wait for (RT-21).
+  if (!state.reply) armDebt(state, turn.lastSpeechSample);
   if (turn.isTextCurrent) {
     finish(state, turn, actions);
     return;
@@ -101,21 +114,13 @@ function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): 
   arm(state, 'final_wait', state.nowSample + state.rules.finalWaitSamples);
   if (turn.awaitsFinal) return;
   turn.awaitsFinal = true;
+  turn.askedAtSample = state.nowSample;
   actions.push({ type: 'flush', turn: turn.id });
 }
 
 /** The text is there; the turn is taken unless the bot may not be interrupted now, or it holds no words. */
 export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  disarm(
-    state,
-    'hold',
-    'commit',
-    'overlap_decide',
-    'verdict_wait',
-    'turn_end',
-    'stt_turn_stuck',
-    'final_wait',
-  );
+  disarm(state, ...OVERLAP_TIMERS, ...END_TIMERS, 'final_wait');
   if (turn.settledText === '') {
     state.turn = null;
     actions.push({ type: 'empty_turn', mayContinue: turn.cutReply });
@@ -144,8 +149,9 @@ export function take(state: TurnState, turn: CallerTurn, actions: TurnAction[]):
   state.turn = null;
   state.answered = taken;
   state.linesUsed = 0;
-  disarm(state, 're_engage');
-  owe(state);
+  // Counted from the caller's last word where it began while the text was still to come.
+  if (!state.timers.has('debt_end')) armDebt(state, taken.toSample);
+  enter(state, 'bot_thinking');
   actions.push({ type: 'take_turn', ...taken });
 }
 
@@ -255,6 +261,7 @@ export function settle(state: TurnState, actions: TurnAction[]): void {
     endLeftOver(state, turn, actions);
   } else {
     enter(state, 'caller_silent');
+    disarm(state, ...DEBT_TIMERS);
     arm(state, 're_engage', state.nowSample + state.rules.reEngageSamples);
   }
 }
@@ -288,7 +295,9 @@ function close(state: TurnState): void {
   disarm(state, 'goodbye_cap');
   // Noise on the line must not put the end off again and again.
   if (state.timers.has('closing_listen')) return;
-  arm(state, 'closing_listen', state.nowSample + state.rules.closingListenSamples);
+  const { hangupPauseSamples, closingListenSamples } = state.rules;
+  const wait = state.closing === 'end_call' ? hangupPauseSamples : closingListenSamples;
+  arm(state, 'closing_listen', state.nowSample + wait);
 }
 
 export function end(
@@ -303,17 +312,13 @@ export function end(
   actions.push({ type: 'end', cause });
 }
 
-/** The bot owes words from now on. */
-export function owe(state: TurnState): void {
-  armDebt(state);
-  enter(state, 'bot_thinking');
-}
-
-export function armDebt(state: TurnState): void {
-  const { rules, nowSample } = state;
-  arm(state, 'debt_filler', nowSample + rules.fillerSamples);
-  arm(state, 'debt_rescue', nowSample + rules.rescueSamples);
-  arm(state, 'debt_end', nowSample + rules.debtEndSamples);
+/** The bot owes words since then, or since it was heard last. */
+export function armDebt(state: TurnState, fromSample: number): void {
+  const { rules } = state;
+  const since = Math.max(fromSample, state.audibleUntilSample);
+  arm(state, 'debt_filler', since + rules.fillerSamples);
+  arm(state, 'debt_rescue', since + rules.rescueSamples);
+  arm(state, 'debt_end', since + rules.debtEndSamples);
 }
 
 export function enter(state: TurnState, phase: Phase): void {
@@ -342,10 +347,12 @@ export function newTurn(state: TurnState, fromSample: number, isOverlap: boolean
     epoch: 0,
     settledText: '',
     interim: '',
+    interimMeaning: 'nothing',
     decidedBy: 'silence_rule',
     probability: null,
     decidedAtSample: state.nowSample,
     awaitsFinal: false,
+    askedAtSample: 0,
     isTextCurrent: false,
     isDecided: false,
     usedInterim: false,

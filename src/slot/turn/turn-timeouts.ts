@@ -1,6 +1,6 @@
 import { commit, decide, end, endReply, stopSpeech, textMissing, yieldToBot } from './turn-moves.ts';
 import { arm } from './turn-timers.ts';
-import type { TimerName, TurnAction, TurnState } from './turn-types.ts';
+import type { CallerTurn, TimerName, TurnAction, TurnState } from './turn-types.ts';
 
 /** What follows when a named timer of the turn machine is due. */
 export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]): void {
@@ -29,13 +29,22 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
     case 'turn_end':
       if (state.phase === 'deciding' && turn && !turn.isDecided) decide(state, turn, turn.decidedBy, actions);
       return;
+    case 'stt_doubt':
+      if (state.phase !== 'deciding' || !turn || turn.isDecided || rules.strategy !== 'stt') return;
+      actions.push({ type: 'judge', turn: turn.id, epoch: turn.epoch, toSample: turn.lastSpeechSample });
+      return;
     case 'stt_turn_stuck':
       if (state.phase !== 'deciding' || !turn || turn.isDecided) return;
+      state.engine.isOpen = false;
       actions.push({ type: 'expired', timer: name });
       decide(state, turn, 'stt_stuck', actions);
       return;
     case 'final_wait':
       if (!turn?.awaitsFinal) return;
+      if (hasNothingYet(state, turn)) {
+        arm(state, 'final_wait', turn.askedAtSample + rules.finalBoundSamples);
+        return;
+      }
       turn.awaitsFinal = false;
       actions.push({ type: 'expired', timer: name });
       textMissing(state, turn, actions);
@@ -46,13 +55,17 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
       actions.push({ type: 'hold_bot' });
       return;
     case 'commit':
-      if (state.phase === 'overlapped' && turn) commit(state, turn, actions);
+      // Somebody who says "yes, yes" for a second still only listens (RT-11, RT-13).
+      if (state.phase !== 'overlapped' || !turn || turn.interimMeaning === 'backchannel') return;
+      commit(state, turn, actions);
       return;
     case 'overlap_decide':
       if (state.phase === 'overlapped' && turn) yieldToBot(state, turn, actions);
       return;
     case 'debt_filler':
       actions.push({ type: 'say_filler' });
+      // Whatever is said now puts it off; where nothing can be said, it is tried again.
+      arm(state, 'debt_filler', state.nowSample + rules.fillerSamples);
       return;
     case 'debt_rescue':
       actions.push({ type: 'expired', timer: name }, { type: 'say_rescue' });
@@ -80,4 +93,10 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
       end(state, 'max_duration', actions);
       return;
   }
+}
+
+/** Without a word there is nothing to go on with, and the engine is given all the time there is. */
+function hasNothingYet(state: TurnState, turn: CallerTurn): boolean {
+  if (turn.isOverlap || turn.settledText !== '' || turn.interim !== '') return false;
+  return state.nowSample < turn.askedAtSample + state.rules.finalBoundSamples;
 }

@@ -23,7 +23,9 @@ export type TimerName =
   | 'verdict_wait'
   /** Silence after which the turn is over. */
   | 'turn_end'
-  /** The engine that detects turns has not ended one. */
+  /** The engine that detects turns waits long: the turn model is asked as well. */
+  | 'stt_doubt'
+  /** The engine that detects turns has not ended one, or does not show that it heard it. */
   | 'stt_turn_stuck'
   /** The final transcript has not come (RT-06). */
   | 'final_wait'
@@ -46,15 +48,23 @@ export type TimerName =
   | 'duration_warning'
   | 'max_duration';
 
+/** What ends a turn: the turn model with silence behind it, silence alone, or the engine's own events (RT-05). */
+export type TurnStrategy = 'model' | 'silence' | 'stt';
+
 export interface TurnRules {
-  /** What ends a turn: the turn model with silence behind it, silence alone, or the engine's own events (RT-05). */
-  strategy: 'model' | 'silence' | 'stt';
+  strategy: TurnStrategy;
   silenceSamples: number;
   forcedEndSamples: number;
   verdictWaitSamples: number;
+  /** An engine that holds a turn open is believed for so long after the caller's last word. */
   sttStuckSamples: number;
+  /** An engine that says nothing at all of what was spoken is believed for less. */
+  sttSilentSamples: number;
+  sttDoubtSamples: number;
   /** How long a decided turn waits for its text; grows and shrinks with what is measured (RT-06). */
   finalWaitSamples: number;
+  /** While nothing was understood on the way either, there is nothing to go on with: the wait is this long then. */
+  finalBoundSamples: number;
   /** Ask for the text whenever the caller stops, and not only at the end of a turn: right for engines that stream. */
   flushAtStop: boolean;
   speechStuckSamples: number;
@@ -72,6 +82,8 @@ export interface TurnRules {
   playoutStuckSamples: number;
   goodbyeCapSamples: number;
   closingListenSamples: number;
+  /** Between the last heard sample of a goodbye that was ordered and the hang-up (RT-23). */
+  hangupPauseSamples: number;
   maxDurationSamples: number;
   warningSamples: number;
 }
@@ -87,8 +99,19 @@ export type TurnEvent =
   | { type: 'interim'; text: string; meaning: OverlapMeaning }
   | { type: 'final'; turn: number; text: string; meaning: OverlapMeaning }
   | { type: 'final_failed'; turn: number }
+  /** The engine is being replaced, or still tells words: the text of a turn may take until then. */
+  | { type: 'final_delayed'; untilSample: number }
+  /** Another engine listens from here on. */
+  | { type: 'strategy'; strategy: TurnStrategy }
+  /** What began as speech is none: the bot's own echo. */
+  | { type: 'not_speech' }
   /** Of engines that detect turns. */
-  | { type: 'engine_turn'; what: 'start' | 'resumed' | 'end'; text: string; meaning: OverlapMeaning }
+  | {
+      type: 'engine_turn';
+      what: 'start' | 'eager_end' | 'resumed' | 'end';
+      text: string;
+      meaning: OverlapMeaning;
+    }
   /** The bot begins to make a reply; its audio follows. */
   | { type: 'reply_begun'; reply: number; isProtected: boolean }
   /** It has done something that cannot be taken back, or will hang up: from here on it is not withdrawn. */
@@ -97,6 +120,8 @@ export type TurnEvent =
   /** Everything that was made of a reply has been played, and more is to come. */
   | { type: 'audio_dry'; reply: number }
   | { type: 'reply_ended'; reply: number; how: 'played' | 'cut' | 'failed' }
+  /** Something that settles no debt is being heard until then: a line that bridges the wait. */
+  | { type: 'line_busy'; untilSample: number }
   /** The call is to end once the reply has been heard. */
   | { type: 'close'; cause: 'end_call' | 'closure_phrase' }
   /** A digit, a transfer result: the caller is there. */
@@ -151,11 +176,13 @@ export interface CallerTurn {
   /** Text that an earlier transcript of this turn has settled. */
   settledText: string;
   interim: string;
+  interimMeaning: OverlapMeaning;
   decidedBy: DecidedBy;
   probability: number | null;
   decidedAtSample: number;
   /** A transcript has been asked for and has not come. */
   awaitsFinal: boolean;
+  askedAtSample: number;
   /** `settledText` holds everything that was said so far. */
   isTextCurrent: boolean;
   /** It is over, whatever its text. */
@@ -186,6 +213,10 @@ export interface TurnState {
   turn: CallerTurn | null;
   /** Voice activity, whatever it means. */
   isSpeech: boolean;
+  /** What the engine that detects turns has said last. */
+  engine: { isOpen: boolean; signSample: number };
+  /** The bot was heard until then, or will be. */
+  audibleUntilSample: number;
   reply: BotReply | null;
   isHeld: boolean;
   /** The turn that the bot answers, until its reply is heard. */

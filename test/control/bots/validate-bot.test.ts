@@ -4,7 +4,7 @@ import type { BotContent } from '../../../src/contracts/bot.ts';
 import { scanTemplate } from '../../../src/control/bots/bot-templates.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
-import { renderTemplate } from '../../../src/control/runtime-config/render-template.ts';
+import { renderTemplate } from '../../../src/platform/render-template.ts';
 import { NEW_BOT } from './bot-server.ts';
 
 const { bot_id: _, ...fields } = NEW_BOT;

@@ -136,6 +136,13 @@ t.test('the tuning of the pipeline is served as the bot has it', async (t) => {
   t.equal((await rig.call({})).ambient_sound, null);
 });
 
+t.test('RT-41 the pronunciations of a bot are served with its config', async (t) => {
+  const rig = configRig(t);
+  const pronunciations = [{ word: 'Meera', spoken: 'Mee rah' }];
+  t.same((await rig.call({ pronunciations })).pronunciations, pronunciations);
+  t.same((await rig.call({})).pronunciations, []);
+});
+
 t.test('R61 the keys of the system settings are injected, fallbacks included', async (t) => {
   const keys: Record<string, string> = { deepgram: 'key-d', openai: 'key-o', sarvam: 'key-s' };
   const rig = configRig(t, { settings: { providerKey: (provider) => keys[provider] ?? null } });

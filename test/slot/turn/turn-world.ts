@@ -22,7 +22,10 @@ export const WALK_RULES: TurnRules = {
   forcedEndSamples: 1_600 * MS,
   verdictWaitSamples: 250 * MS,
   sttStuckSamples: 5_000 * MS,
+  sttSilentSamples: 1_800 * MS,
+  sttDoubtSamples: 2_500 * MS,
   finalWaitSamples: 1_000 * MS,
+  finalBoundSamples: 6_000 * MS,
   flushAtStop: false,
   speechStuckSamples: 60_000 * MS,
   holdSamples: 250 * MS,
@@ -38,6 +41,7 @@ export const WALK_RULES: TurnRules = {
   playoutStuckSamples: 120_000 * MS,
   goodbyeCapSamples: 8_000 * MS,
   closingListenSamples: 600 * MS,
+  hangupPauseSamples: 300 * MS,
   // The random walk looks for states without a way out; the longest way out of all must not hide them.
   maxDurationSamples: Number.MAX_SAFE_INTEGER,
   warningSamples: Number.MAX_SAFE_INTEGER,

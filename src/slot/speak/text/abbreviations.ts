@@ -1,6 +1,8 @@
 /** Full stops that end no sentence. */
 const NEVER_AN_END = new Set(
-  'mr mrs ms dr prof rs vs approx dept ext fig st smt shri sh e.g i.e w.r.t डॉ रु रू श्री प्रो कि मि सु'.split(' '),
+  'mr mrs ms dr prof rs vs approx dept ext fig st smt shri sh e.g i.e w.r.t डॉ रु रू श्री प्रो कि मि सु'.split(
+    ' ',
+  ),
 );
 /** Ends of a sentence only where a new one visibly begins behind them. */
 const PERHAPS_AN_END = new Set('etc a.m p.m ltd pvt inc co corp jr sr p.a'.split(' '));

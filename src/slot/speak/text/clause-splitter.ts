@@ -193,6 +193,6 @@ function withoutLeaning(text: string, from: number): number {
 /** A cut that parts neither the two halves of a character nor a letter from its vowel signs. */
 function wholeCharacters(text: string, limit: number): number {
   let end = limit;
-  while (end > 1 && limit - end < 8 && /[\p{M}\u200c\u200d\udc00-\udfff]/u.test(text.charAt(end))) end--;
+  while (end > 1 && limit - end < 8 && /\p{M}|\p{Cf}|[\udc00-\udfff]/u.test(text.charAt(end))) end--;
   return end;
 }

@@ -15,8 +15,9 @@ const IRREGULAR_ORDINALS: Readonly<Record<string, string>> = {
   nine: 'ninth',
   twelve: 'twelfth',
 };
-const MONTHS =
-  'January February March April May June July August September October November December'.split(' ');
+const MONTHS = 'January February March April May June July August September October November December'.split(
+  ' ',
+);
 
 const STEPS: Readonly<Record<Scale, ReadonlyArray<readonly [number, string]>>> = {
   indian: [
@@ -61,7 +62,8 @@ function englishYear(year: number): string {
   const century = Math.floor(year / 100);
   const rest = year % 100;
   if (year < 1000 || year > 9999 || (year >= 2000 && year < 2010)) return cardinal(year, 'western');
-  if (rest === 0) return year % 1000 === 0 ? cardinal(year, 'western') : `${cardinal(century, 'western')} hundred`;
+  if (rest === 0)
+    return year % 1000 === 0 ? cardinal(year, 'western') : `${cardinal(century, 'western')} hundred`;
   return `${cardinal(century, 'western')} ${rest < 10 ? `oh ${SMALL[rest]}` : cardinal(rest, 'western')}`;
 }
 
@@ -166,7 +168,7 @@ function english(code: string, scale: Scale, dateOrder: LanguagePack['dateOrder'
     date: (day, month, year) =>
       dateOrder === 'day first'
         ? `${ordinal(day, scale)} ${MONTHS[month - 1]}${asYear(year)}`
-        : `${MONTHS[month - 1]} ${ordinal(day, scale)}${asYear(year)}`,
+        : `${MONTHS[month - 1]} ${ordinal(day, scale)}${year === null ? '' : ','}${asYear(year)}`,
     time,
   };
 }

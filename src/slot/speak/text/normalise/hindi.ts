@@ -68,7 +68,7 @@ function time({ hour, minute, half, hasPartOfDay }: TimeOfDay): string {
   const say = (value: number) => BELOW_HUNDRED[value] ?? '';
   if (minute === 0) return `${part}${say(twelve)} बजे`;
   if (minute === 15) return `${part}सवा ${say(twelve)} बजे`;
-  if (minute === 45) return next === 1 ? `${part}पौन बजे` : `${part}पौने ${say(next)} बजे`;
+  if (minute === 45) return `${part}पौने ${say(next)} बजे`;
   if (minute === 30 && twelve === 1) return `${part}डेढ़ बजे`;
   if (minute === 30 && twelve === 2) return `${part}ढाई बजे`;
   if (minute === 30) return `${part}साढ़े ${say(twelve)} बजे`;
@@ -79,7 +79,7 @@ const one = (word: string) => [word, word] as const;
 
 export const hindi: LanguagePack = {
   code: 'hi-IN',
-  letter: /\p{Script=Devanagari}/u,
+  letter: /(?!\p{N})\p{Script=Devanagari}/u,
   digits: BELOW_HUNDRED.slice(0, 10),
   cardinal: (digits) => cardinal(Number(digits)),
   ordinal: (digits) => {

@@ -9,17 +9,18 @@ const MASKED = new RegExp(
 );
 
 export const maskedIds: Rule = (text, pack) =>
-  text.replace(MASKED, (_, lead: string | undefined, masked: string | undefined, plain: string | undefined, open) => {
-    const digits = masked ?? String(open);
-    const ending = lead ?? plain ?? `${pack.words.endingIn} `;
-    return `${ending.trim() === '' ? '' : ending}${sayDigits([digits], pack)}`;
-  });
+  text.replace(
+    MASKED,
+    (_, lead: string | undefined, masked: string | undefined, plain: string | undefined, open) => {
+      const digits = masked ?? String(open);
+      const ending = lead ?? plain ?? `${pack.words.endingIn} `;
+      return `${ending.trim() === '' ? '' : ending}${sayDigits([digits], pack)}`;
+    },
+  );
 
 /** Digits with single gaps, as telephone and card numbers are written. */
-const GAPPED = new RegExp(
-  `(?<![\\p{L}\\p{M}\\p{N}.,/])(\\+\\s?)?(\\(?\\d{1,5}\\)?(?:[\\s-]{1,2}\\(?\\d{2,10}\\)?){1,5})(?![\\p{L}\\p{M}\\p{N}/]|[.,]\\d)`,
-  'gu',
-);
+const GAPPED =
+  /(?<![\p{L}\p{M}\p{N}.,/])(\+\s?)?(\(?\d{1,5}\)?(?:[\s-]{1,2}\(?\d{2,10}\)?){1,5})(?![\p{L}\p{M}\p{N}/]|[.,]\d)/gu;
 const SOLID = /(?<![\p{L}\p{M}\p{N}.,/])(\+)?(\d{7,40})(?![\p{L}\p{M}\p{N}/%]|[.,]\d)/gu;
 const MIN_SOLID_DIGITS = 10;
 
@@ -52,8 +53,10 @@ function isDialled(groups: readonly string[], hasPlus: boolean): boolean {
 }
 
 function solidGroups(digits: string, hasPlus: boolean, pack: LanguagePack): string[] {
-  if (hasPlus && digits.length === 12 && digits.startsWith('91')) return ['91', ...digitGroups(digits.slice(2))];
-  if (hasPlus && digits.length === 11 && digits.startsWith('1')) return ['1', ...northAmerican(digits.slice(1))];
+  if (hasPlus && digits.length === 12 && digits.startsWith('91'))
+    return ['91', ...digitGroups(digits.slice(2))];
+  if (hasPlus && digits.length === 11 && digits.startsWith('1'))
+    return ['1', ...northAmerican(digits.slice(1))];
   if (digits.length === 11 && digits.startsWith('0')) return ['0', ...digitGroups(digits.slice(1))];
   if (digits.length === 10 && pack.code === 'en-US') return northAmerican(digits);
   return digitGroups(digits);

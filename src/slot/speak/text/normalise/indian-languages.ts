@@ -48,7 +48,7 @@ function indian(words: Words): LanguagePack {
   const { lakh, crore, thousand } = words;
   return {
     code: words.code,
-    letter: new RegExp(`\\p{Script=${words.script}}`, 'u'),
+    letter: new RegExp(`(?!\\p{N})\\p{Script=${words.script}}`, 'u'),
     digits: words.digits.split(' '),
     cardinal: null,
     ordinal: null,
@@ -159,9 +159,9 @@ export const INDIAN_LANGUAGES: readonly LanguagePack[] = [
     dot: 'డాట్',
     plus: 'ప్లస్',
     endingIn: 'చివరి అంకెలు',
-    thousand: 'వేలు',
-    lakh: 'లక్షలు',
-    crore: 'కోట్లు',
+    thousand: 'వేల',
+    lakh: 'లక్షల',
+    crore: 'కోట్ల',
   }),
   indian({
     code: 'gu-IN',

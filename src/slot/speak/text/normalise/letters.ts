@@ -1,6 +1,6 @@
 import type { LanguagePack } from './language-pack.ts';
-import { anyOf, END, NUMBER, patternFor, type Rule, START } from './pattern.ts';
 import { readNumber, sayNumber } from './numbers.ts';
+import { anyOf, END, NUMBER, patternFor, type Rule, START } from './pattern.ts';
 
 /** Units, abbreviations and words of capitals. */
 export function spellLetters(letters: string, pack: LanguagePack): string {
@@ -22,17 +22,19 @@ export const units: Rule = (text, pack) => {
 
 /** Said letter by letter although they could be read as words. */
 const SPELLED = new Set(
-  'EMI OTP ATM UPI ID UPS USA UK UAE EU UN AI API HR IP ISO FAQ CEO CFO SBI ICICI LIC IDFC RBI AC EOD ETA DOB UIDAI IRDAI AMC CA EV ITR EPF NRI IMPS NEFT ECS IFSC MSME URL USB IVR OTT LED UAN ITI IIT'.split(
+  'EMI OTP ATM UPI ID UPS USA UK UAE EU UN AI API HR IP ISO FAQ CEO CFO SBI ICICI LIC IDFC RBI AC EOD ETA DOB UIDAI IRDAI AMC CA EV ITR EPF NRI IMPS NEFT ECS IFSC MSME URL USB IVR OTT LED UAN ITI IIT IRS'.split(
     ' ',
   ),
 );
 /** Words without A, E, I, O or U that are words all the same. */
-const READ = new Set('MY BY WHY TRY FLY SKY DRY CRY MR MRS MS DR RS HMM SHH PVT LTD VS NO ST SMT SHRI'.split(' '));
+const READ = new Set(
+  'MY BY WHY TRY FLY SKY DRY CRY MR MRS MS DR RS HMM SHH PVT LTD VS NO ST SMT SHRI'.split(' '),
+);
 const CAPITALS = new RegExp(`${START}([A-Z]{2,6})(s?)${END}`, 'gu');
 
 export const acronyms: Rule = (text, pack) => {
   // A clause in capitals throughout is loud, not full of abbreviations.
-  const isLoud = !/[\p{Ll}\p{Lo}]/u.test(text) && /[A-Z]{2,} [A-Z]{2,} [A-Z]{2,}/.test(text);
+  const isLoud = !/[\p{Ll}\p{Lo}]/u.test(text) && /\b[A-Z]{2,40} [A-Z]{2,40} [A-Z]{2}/.test(text);
   return text.replace(CAPITALS, (written, letters: string, plural: string) => {
     const isSpelled = SPELLED.has(letters) || (!isLoud && !/[AEIOU]/.test(letters) && !READ.has(letters));
     if (!isSpelled) return written;
@@ -57,7 +59,7 @@ const ENGLISH_ABBREVIATIONS: Readonly<Record<string, string>> = {
   'dept.': 'Department',
   'w.r.t.': 'with regard to',
 };
-const ENGLISH_ABBREVIATION = new RegExp(`${START}${anyOf(Object.keys(ENGLISH_ABBREVIATIONS))}`, 'giu');
+const ENGLISH_ABBREVIATION = new RegExp(`${START}${anyOf(Object.keys(ENGLISH_ABBREVIATIONS))}${END}`, 'giu');
 /** These keep their full stop where they end a clause. */
 const MAY_END = new Set(['etc.', 'p.a.', 'ltd.', 'pvt.']);
 const PER = new RegExp(`/(?=(?:day|week|month|year|hour|minute|person|unit|kg|annum)${END})`, 'giu');

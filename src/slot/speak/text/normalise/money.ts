@@ -5,8 +5,7 @@ import { anyOf, END, joinWords, NUMBER, patternFor, type Rule, START } from './p
 /** Amounts of money: "₹1,50,000.50", "Rs. 2.5 lakh", "500/-", "$1,500,000", "₹500-600". */
 const CODES = 'Rs|INR|USD|EUR|GBP|रु|रू';
 const SIGN = `(?:₹|US\\$|\\$|€|£|${START}(?:${CODES})(?:\\.|${END}|(?=\\d)))`;
-/** The full stop of "Rs." belongs to the sign only where the sentence goes on. */
-const SIGN_BEHIND = `(?:[₹€£]|(?:${CODES})${END}(?:\\.(?=\\s?[\\p{Ll}\\d]))?|/-)`;
+const SIGN_BEHIND = `(?:[₹€£]|(?:${CODES})${END}\\.?|/-)`;
 /** A currency word that repeats the sign: "₹500 rupees". */
 const REPEATED = `(?:\\s?(?:rupees?|dollars?|euros?|pounds?|रुपये|रुपए|रुपया)${END})?`;
 
@@ -14,7 +13,7 @@ const scaleOf = (pack: LanguagePack) => anyOf(Object.keys(pack.scaleWords));
 const before = patternFor(
   (pack) =>
     new RegExp(
-      `(-\\s?)?(${SIGN})\\s{0,2}(-)?(${NUMBER})(?:\\s?(?:[-–]|to${END})\\s?${SIGN}?\\s?(${NUMBER}))?(?:\\s?(${scaleOf(pack)})${END}\\.?(?!\\s*$))?(?:/-)?${REPEATED}`,
+      `(-\\s?)?(${SIGN})\\s{0,2}(-)?(${NUMBER})(?:\\s?(?:[-–]|to${END})\\s?${SIGN}?\\s?(${NUMBER}))?(?:\\s?(${scaleOf(pack)})${END}(?:\\.(?!\\s*$))?)?(?:/-)?${REPEATED}`,
       'giu',
     ),
 );
@@ -36,11 +35,17 @@ export const money: Rule = (text, pack) => {
     return joinWords(minus || innerMinus ? pack.words.minus : '', amount);
   });
   return spoken
-    .replace(behind(pack), (_, written: string, scale: string | undefined, sign: string) =>
-      sayMoney(readNumber(written), scale, currencyOf(sign), pack, undefined),
-    )
+    .replace(behind(pack), (...match) => {
+      const [found, written, scale, sign, at, whole] = match as unknown as Behind;
+      const amount = sayMoney(readNumber(written), scale, currencyOf(sign), pack, undefined);
+      // The full stop of "Rs." belongs to the sign only where the sentence goes on.
+      return sign.endsWith('.') && ENDS_HERE.test(whole.slice(at + found.length)) ? `${amount}.` : amount;
+    })
     .replace(inWords, (written) => sayNumber(readNumber(written), pack));
 };
+
+type Behind = [string, string, string | undefined, string, number, string];
+const ENDS_HERE = /^\s*(?:$|\p{Lu})/u;
 
 function currencyOf(sign: string): Currency {
   if (/[$]|usd/i.test(sign)) return 'USD';

@@ -1,11 +1,12 @@
-import { dates, times } from './dates.ts';
-import { mixedCodes, maskedIds, namedCodes, phones } from './identifiers.ts';
+import { dates } from './dates.ts';
+import { maskedIds, mixedCodes, namedCodes, phones } from './identifiers.ts';
+import { otherLanguage } from './indian-languages.ts';
 import type { LanguagePack } from './language-pack.ts';
 import { abbreviations, acronyms, units } from './letters.ts';
 import { money } from './money.ts';
 import { bareNumbers, framedNumbers } from './numbers.ts';
-import { otherLanguage } from './indian-languages.ts';
 import type { Rule } from './pattern.ts';
+import { times } from './times.ts';
 
 /**
  * What is written to what is said (RT-40). The order matters: what needs the most context goes first, and every rule
@@ -19,7 +20,6 @@ const RULES: readonly Rule[] = [
   money,
   phones,
   namedCodes,
-  units,
   ...framedNumbers,
   units,
   mixedCodes,

@@ -37,15 +37,12 @@ export function sayNumber(number: WrittenNumber, pack: LanguagePack, scale?: Sca
 
 /** "2.5 lakh": a number before a scale word, which some languages halve with a word of their own. */
 export function sayScaled(number: WrittenNumber, scaleWord: string, pack: LanguagePack): string {
-  const said =
-    pack.half && /^50*$/.test(number.fraction) ? pack.half(number.whole) : sayNumber(number, pack);
+  const said = pack.half && /^50*$/.test(number.fraction) ? pack.half(number.whole) : sayNumber(number, pack);
   return joinWords(said, scaleWord);
 }
 
-const RANGE = new RegExp(
-  `(?<![\\p{L}\\p{M}\\p{N}.,/:+-])(\\d{1,6}(?:\\.\\d{1,2})?)\\s?[-–—]\\s?(\\d{1,6}(?:\\.\\d{1,2})?)(?![\\p{N}:/-]|[.,]\\d)`,
-  'gu',
-);
+const RANGE =
+  /(?<![\p{L}\p{M}\p{N}.,/:+-])(\d{1,6}(?:\.\d{1,2})?)\s?[-–—]\s?(\d{1,6}(?:\.\d{1,2})?)(?![\p{N}:/-]|[.,]\d)/gu;
 
 /** "10-15 days": from less to more is a range; the two numbers are said by the rules that follow. */
 const ranges: Rule = (text, pack) =>
@@ -60,11 +57,18 @@ const percents: Rule = (text, pack) =>
   pack.words.percent === ''
     ? text
     : text.replace(percentPattern, (_, sign: string, written: string) =>
-        joinWords(sign === '' ? '' : pack.words.minus, sayNumber(readNumber(written), pack), pack.words.percent),
+        joinWords(
+          sign === '' ? '' : pack.words.minus,
+          sayNumber(readNumber(written), pack),
+          pack.words.percent,
+        ),
       );
 
 const ENGLISH_ORDINAL = new RegExp(`${START}(\\d{1,6})(?:st|nd|rd|th)${END}`, 'giu');
-const HINDI_ORDINAL = new RegExp(`${START}(\\d{1,6})\\s?-?(वां|वाँ|वीं|वें|वी|ला|ली|रा|री|था|थी|ठा|ठी)${END}`, 'gu');
+const HINDI_ORDINAL = new RegExp(
+  `${START}(\\d{1,6})\\s?-?(वां|वाँ|वीं|वें|वी|ला|ली|रा|री|था|थी|ठा|ठी)${END}`,
+  'gu',
+);
 const ordinals: Rule = (text, pack) => {
   const { ordinal } = pack;
   if (!ordinal) return text;
@@ -99,7 +103,7 @@ const versions: Rule = (text, pack) =>
       )
     : text;
 
-const FRACTION = new RegExp(`(?<![\\p{L}\\p{N}./])(\\d{1,4})/(\\d{1,4})(?![\\p{L}\\p{N}/])`, 'gu');
+const FRACTION = /(?<![\p{L}\p{N}./])(\d{1,4})\/(\d{1,4})(?![\p{L}\p{N}/])/gu;
 const ENGLISH_FRACTIONS: Readonly<Record<string, string>> = {
   '1/2': 'half',
   '1/3': 'one third',
@@ -111,12 +115,12 @@ const fractions: Rule = (text, pack) =>
   pack.words.over === ''
     ? text
     : text.replace(FRACTION, (written, over: string, under: string) => {
-        if (written === '24/7') return '24 7';
+        if (written === '24/7') return pack.code === 'hi-IN' ? 'चौबीस घंटे सातों दिन' : '24 7';
         const named = pack.code.startsWith('en') ? ENGLISH_FRACTIONS[written] : undefined;
         return named ?? `${over} ${pack.words.over} ${under}`;
       });
 
-const MINUS = new RegExp('(^|[\\s(,:])[-−](?=\\d)', 'gu');
+const MINUS = /(^|[\s(,:])[-−](?=\d)/gu;
 const PRODUCT = /(\d)\s?[x×*]\s?(?=\d)/giu;
 const signs: Rule = (text, pack) => {
   let spoken = text;
@@ -129,19 +133,19 @@ const signs: Rule = (text, pack) => {
   return spoken.replace(/\+\s?(?=\d)|(?<=\d)\s?\+/g, ` ${pack.words.plus} `);
 };
 
-/** "iPhone15", "4G": a number that touches a letter is a number of its own. */
+/** "iPhone15", "4G", "and/or": what touches a letter is a word of its own. */
 const apart: Rule = (text) =>
-  text.replace(/(?<=[\p{L}\p{M}])(?=\p{Nd})|(?<=\p{Nd})(?=[\p{L}\p{M}])/gu, ' ').replace(
-    /(?<=\p{L})-(?=\d)|(?<=\d)-(?=\p{L})/gu,
-    ' ',
-  );
+  text
+    .replace(/(?<=[\p{L}\p{M}])(?=\p{Nd})|(?<=\p{Nd})(?=[\p{L}\p{M}])/gu, ' ')
+    .replace(/(?<=\p{L})-(?=\d)|(?<=\d)-(?=\p{L})|(?<=[\p{L}\p{M}])\/(?=\p{L})/gu, ' ');
 
 const PLAIN = new RegExp(NUMBER, 'gu');
 const LEFT_OVER = /\d{1,40}/g;
 const plain: Rule = (text, pack) => {
   const spoken = text.replace(PLAIN, (written) => {
     const number = readNumber(written);
-    if (/^0\d/.test(number.whole) && number.fraction === '') return sayDigits(digitGroups(number.whole), pack);
+    if (/^0\d/.test(number.whole) && number.fraction === '')
+      return sayDigits(digitGroups(number.whole), pack);
     return sayNumber(number, pack);
   });
   if (!pack.cardinal) return spoken;
@@ -150,6 +154,14 @@ const plain: Rule = (text, pack) => {
 };
 
 /** Ranges, percentages and ordinals, which look beyond the number itself; before units and codes. */
-export const framedNumbers: readonly Rule[] = [ranges, percents, ordinals, scales, versions, fractions, signs];
+export const framedNumbers: readonly Rule[] = [
+  ranges,
+  percents,
+  ordinals,
+  scales,
+  versions,
+  fractions,
+  signs,
+];
 /** Whatever number is left; last. */
 export const bareNumbers: readonly Rule[] = [apart, plain];

@@ -1,4 +1,4 @@
-import { renderTemplate, type Variables } from '../runtime-config/render-template.ts';
+import { renderTemplate, type Variables } from './render-template.ts';
 
 /** What becomes of a text that names an unknown variable (contracts/crm.ts, PostCallPush). */
 export type Missing = 'literal' | 'null' | 'omit';
@@ -23,28 +23,36 @@ export function renderJson(template: unknown, variables: Variables, missing: Mis
   return { value: value === OMITTED ? null : value, missing: [...unknown] };
 }
 
-/** The URL with each value percent-encoded where it stands. A host never comes from a variable (contracts/crm.ts). */
+/**
+ * The URL with each value percent-encoded where it stands. A host never comes from a variable (contracts/crm.ts), and
+ * neither does a step up in the path: `..` has no encoded form that URL parsers do not undo, so its dots are encoded
+ * twice and name nothing.
+ */
 export function renderUrl(template: string, variables: Variables): { url: string; missing: string[] } {
   const missing = unknownVariables(template, variables);
   const url = template.replace(VARIABLE, (literal, inner: string) => {
     const found = variableValue(inner.trim(), variables);
-    return found === undefined ? literal : encodeURIComponent(plainText(found).toWellFormed());
+    if (found === undefined) return literal;
+    const text = plainText(found).toWellFormed();
+    return /^\.{1,2}$/.test(text) ? text.replaceAll('.', '%252E') : encodeURIComponent(text);
   });
   return { url, missing };
 }
 
 /**
  * Header values. Line breaks and other control characters of a value become spaces, so that no variable can begin a
- * header of its own; what is beyond ASCII is percent-encoded, because HTTP has no other form for it.
+ * header of its own; what is beyond ASCII is percent-encoded, because HTTP has no other form for it. Names are written
+ * small, unless something other than HTTP reads them.
  */
 export function renderHeaders(
   templates: Readonly<Record<string, string>>,
   variables: Variables,
+  options: { keepCase?: boolean } = {},
 ): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, template] of Object.entries(templates)) {
     if (isOwnHeader(name)) continue;
-    headers[name.toLowerCase()] = renderTemplate(template, variables)
+    headers[options.keepCase ? name : name.toLowerCase()] = renderTemplate(template, variables)
       .toWellFormed()
       .replace(/[\p{Cc}]+/gu, ' ')
       .replace(/[^\x20-\x7e]+/g, encodeURIComponent)
