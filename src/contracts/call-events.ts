@@ -14,6 +14,7 @@ export const CALL_EVENTS = {
     'duration_seconds',
     'raw_duration_seconds',
     'billable_duration_seconds',
+    'error',
   ],
   slot_died: [],
   slot_hung: [],
@@ -36,7 +37,6 @@ export const CALL_EVENTS = {
   pause_learned: ['silence_ms', 'reason'],
   speculation: ['status', 'reply', 'prompt_tokens', 'completion_tokens', 'reason'],
   timer_expired: ['timer', 'count'],
-  turn_model_unavailable: ['reason'],
 
   // The bot speaks, and is spoken over.
   reply_started: ['reply', 'kind', 'response_ms', 'endpoint_ms', 'transcribe_ms', 'think_and_speak_ms'],
@@ -79,13 +79,13 @@ export const CALL_EVENTS = {
   ],
 
   // Who answered, digits and tones.
-  screening: ['verdict', 'evidence', 'duration_ms'],
+  screening: ['verdict', 'evidence', 'is_provisional', 'is_retraction', 'duration_ms'],
   voicemail_detected: ['by', 'evidence', 'duration_ms'],
   beep: ['hz', 'duration_ms'],
-  message_left: ['after', 'status', 'duration_ms'],
+  message_left: ['status', 'reason', 'duration_ms'],
   dtmf: ['digit', 'source'],
-  digits_collected: ['digits', 'count', 'status', 'duration_ms'],
-  dtmf_sent: ['digits', 'count'],
+  digits_collected: ['digits', 'status', 'ended_by', 'duration_ms'],
+  dtmf_sent: ['digits'],
 
   // Providers.
   provider_failed: [
@@ -98,19 +98,20 @@ export const CALL_EVENTS = {
     'error',
     'reply',
     'stage',
-    'after',
+    'attempt',
+    'in_answer',
+    'given_ms',
   ],
   provider_reconnected: ['provider', 'family', 'after', 'attempt', 'after_ms', 'replayed_ms'],
   provider_retried: ['provider', 'family', 'class', 'after_ms'],
   provider_switched: ['provider', 'family', 'from', 'reason'],
   provider_hedged: ['provider', 'family', 'late'],
   provider_audio_dropped: ['provider', 'family', 'ms', 'dropped_ms'],
-  provider_cache: ['provider', 'family', 'action', 'cache_name'],
+  provider_cache: ['provider', 'family', 'action', 'cache_name', 'tokens', 'error'],
   history_repaired: ['provider', 'family', 'repairs'],
 
   // The line and what was measured on it.
   audio_gap: ['note'],
-  audio_dropped: ['ms'],
   protocol_noise: ['counts'],
   wrong_sample_rate: ['announced_hz', 'measured_hz', 'used_hz'],
   recording_stopped: ['error'],

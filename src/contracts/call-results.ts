@@ -27,6 +27,9 @@ export const TranscriptEntry = Type.Object(
     speaker: Type.String({ description: '`customer` or `bot`' }),
     text: Type.String({ description: 'For the bot: what the caller could hear' }),
     timestamp: Type.Number({ description: 'Seconds from call start' }),
+    overlap: Type.Optional(
+      Type.Boolean({ description: 'Said over the bot without taking the floor; nobody answers it' }),
+    ),
     generated: Type.Optional(Type.String({ description: 'What the bot meant to say, where it was cut' })),
     heard: Type.Optional(
       Type.Union([Type.Literal('mark'), Type.Literal('estimate'), Type.Literal('none')], {

@@ -18,12 +18,12 @@ export function readVadSettings(option: string, pairs: readonly string[]): VadCo
         `${option} ${key}: "vad" has no such key${close ? `; did you mean ${close}?` : `; it has ${Object.keys(KEYS).join(', ')}`}`,
       );
     }
-    settings[key] = valueOf(`${option} ${key}`, text, schema);
+    settings[key] = settingOf(`${option} ${key}`, text, schema);
   }
   return settings as VadConfig;
 }
 
-function valueOf(place: string, text: string, schema: { minimum?: number; maximum?: number; type?: string }) {
+function settingOf(place: string, text: string, schema: { minimum?: number; maximum?: number; type?: string }) {
   if (schema.type === 'boolean') {
     if (text !== 'true' && text !== 'false') throw new Error(`${place}: "${text}" is neither true nor false`);
     return text === 'true';

@@ -66,6 +66,7 @@ export class BotVoice {
           this.tellAudible(unitId);
         },
         onUnitSent: (unitId, playEndMs) => this.speaker.onUnitSent(unitId, playEndMs),
+        onUnsent: (unitId, samples) => this.speaker.onUnsent(unitId, samples),
         onTick: () => hooks.onTick(),
       },
     });

@@ -41,6 +41,9 @@ export interface ScreenRules {
 const TONE_SETTLE_MS = 120;
 /** A beep that nobody has spoken before: a mailbox without a greeting stays silent, a person speaks. */
 const BARE_BEEP_SILENCE_MS = 2_000;
+/** Below this it may be the first burst of ring back, whose pause lasts up to 5 s (ITU-T E.180). */
+const RINGING_HZ = 520;
+const RINGING_PAUSE_MS = 5_500;
 /** Two ways of saying that somebody is away make a mailbox only in a greeting of this length without a pause. */
 const LONG_ABSENCE_MS = 5_000;
 /** An announcement is over after such a pause, or counts as it is after this long. */
@@ -224,7 +227,8 @@ export class AnswerScreen {
       firstSpeechSample >= 0 && firstSpeechSample < this.beep.endSample - BEEP_AS_VOICE_MS * this.perMs;
     const spokeAfter = isSpeaking || lastSpeechSample > this.beep.endSample + BEEP_AS_VOICE_MS * this.perMs;
     if (spokeBefore || spokeAfter) return false;
-    return this.now - this.beep.endSample >= BARE_BEEP_SILENCE_MS * this.perMs;
+    const silenceMs = this.beep.hz < RINGING_HZ ? RINGING_PAUSE_MS : BARE_BEEP_SILENCE_MS;
+    return this.now - this.beep.endSample >= silenceMs * this.perMs;
   }
 
   /** Mailboxes and assistants begin as the network does ("the person you are calling"), and then say what they are. */
@@ -257,7 +261,8 @@ export class AnswerScreen {
         : null;
     }
     // Waiting on would keep a person waiting; a machine goes on talking, and its verdict takes this one back.
-    if (sinceMs < this.times.decideMs || this.verdict?.kind === 'screening') return null;
+    const spokenMs = (this.now - this.greeting.firstSpeechSample) / this.perMs;
+    if (spokenMs < this.times.decideMs || this.verdict?.kind === 'screening') return null;
     return this.give('human', { isProvisional: true });
   }
 

@@ -8,7 +8,7 @@ export interface GreetingTimes {
   machineSilenceMs: number;
   /** Nobody says anything. */
   noSpeechMs: number;
-  /** A verdict that asks the caller to wait must come by then; without signs of a machine it is a person. */
+  /** Whoever has spoken for this long without any sign of a machine is taken for a person until one comes. */
   decideMs: number;
   /** Later signs are no longer looked at. */
   totalMs: number;
@@ -19,7 +19,7 @@ export const GREETING_TIMES: GreetingTimes = {
   humanSilenceMs: 500,
   machineSilenceMs: 1_500,
   noSpeechMs: 10_000,
-  decideMs: 2_500,
+  decideMs: 2_400,
   totalMs: 20_000,
 };
 
@@ -84,6 +84,7 @@ export class GreetingTimer {
   }
 
   private measure(untilSample: number): void {
+    if (this.stretchFromSample < 0) return;
     this.longestSpeechMs = Math.max(this.longestSpeechMs, this.toMs(untilSample - this.stretchFromSample));
   }
 

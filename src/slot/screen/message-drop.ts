@@ -31,7 +31,7 @@ export type DropAction =
   | { type: 'speak' }
   /** The mailbox had not been recording: cut, and say the message from its beginning. */
   | { type: 'speak_again' }
-  | { type: 'hang_up'; wasLeft: boolean; why: 'no_message' | 'left' | 'no_beep' | 'line_dead' | 'failed' };
+  | { type: 'hang_up'; wasLeft: boolean; why: 'no_message' | 'left' | 'no_beep' | 'line_dead' | 'failed' | 'stuck' };
 
 export interface DropStart {
   nowSample: number;
@@ -46,6 +46,9 @@ const AFTER_BEEP_SAMPLES = 0.3 * LINE_RATE_HZ;
 const SILENCE_SAMPLES = 2 * LINE_RATE_HZ;
 /** jambonz waits as long for a tone (runtime-peers.md 2.2); whoever talks longer does not take messages. */
 const MAX_WAIT_SAMPLES = 20 * LINE_RATE_HZ;
+
+/** Longer than any message that fits a bot (2000 characters): its end was never reported. */
+const MAX_SPEAKING_SAMPLES = 240 * LINE_RATE_HZ;
 
 /** Begin this on the verdict `voicemail`, once the bot has stopped; then give it every event, and `tick` each frame. */
 export function createMessageDrop(start: DropStart): MessageDrop {
@@ -85,21 +88,26 @@ export function stepMessageDrop(
       drop.beepEndSample = event.endSample;
       return drop.phase === 'speaking' ? beginAgain(drop) : null;
     case 'tick':
-      return drop.phase === 'waiting' ? wait(drop, nowSample) : null;
+      return drop.phase === 'waiting' ? wait(drop, nowSample) : guard(drop, nowSample);
   }
 }
 
 function wait(drop: MessageDrop, nowSample: number): DropAction | null {
   if (drop.beepEndSample >= 0) {
-    return nowSample - drop.beepEndSample >= AFTER_BEEP_SAMPLES ? speak(drop, false) : null;
+    return nowSample - drop.beepEndSample >= AFTER_BEEP_SAMPLES ? speak(drop, nowSample, false) : null;
   }
   const isQuiet = drop.quietSinceSample >= 0 && nowSample - drop.quietSinceSample >= SILENCE_SAMPLES;
-  if (isQuiet) return speak(drop, true);
+  if (isQuiet) return speak(drop, nowSample, true);
   return nowSample - drop.sinceSample >= MAX_WAIT_SAMPLES ? over(drop, false, 'no_beep') : null;
 }
 
-function speak(drop: MessageDrop, withoutBeep: boolean): DropAction {
+function guard(drop: MessageDrop, nowSample: number): DropAction | null {
+  return nowSample - drop.sinceSample >= MAX_SPEAKING_SAMPLES ? over(drop, true, 'stuck') : null;
+}
+
+function speak(drop: MessageDrop, nowSample: number, withoutBeep: boolean): DropAction {
   drop.phase = 'speaking';
+  drop.sinceSample = nowSample;
   drop.beganWithoutBeep = withoutBeep;
   return { type: 'speak' };
 }

@@ -48,6 +48,12 @@ export class Conversation {
     this.add({ role: 'assistant', replyId });
   }
 
+  /** The caller went on before the answer was heard: their last words and the answer to them are taken back. */
+  withdrawTurn(): void {
+    const at = this.history.findLastIndex((entry) => entry.role === 'user');
+    if (at >= 0) this.history.splice(at);
+  }
+
   /** Streams the model's answer to what was said so far. Throws like {@link LanguageModel.answer}. */
   answer(signal: AbortSignal): AsyncIterable<LlmDelta> {
     const request: LlmRequest = { system: this.system, messages: this.messages(), tools: this.tools };

@@ -44,7 +44,10 @@ t.test('RT-32 digits end at the terminator, at their number, at a pause and at t
   const by = (keys: string, changes = {}) => {
     const entry = collectDigits({ ...COLLECT_DEFAULTS, ...changes }, 0);
     let at = 0;
-    for (const key of keys) pressDigit(entry, key, (at += SECOND / 2));
+    for (const key of keys) {
+      at += SECOND / 2;
+      pressDigit(entry, key, at);
+    }
     return { entry, at };
   };
   t.match(by('123#').entry.result, { status: 'complete', endedBy: 'terminator', digits: '123' });

@@ -92,8 +92,8 @@ t.test(
 t.test('RT-27 in doubt it is a person, and a later sign takes that back', async (t) => {
   const screen = new AnswerScreen({ language: 'en' });
   screen.speechStart(1_600);
-  t.equal(screen.tick(2.4 * SECOND), null);
-  const first = screen.tick(2.5 * SECOND);
+  t.equal(screen.tick(2.6 * SECOND), null);
+  const first = screen.tick(2.7 * SECOND);
   t.match(first, { kind: 'human', isProvisional: true, isRetraction: false });
   t.equal(screen.text('you have reached the office we are closed', 6 * SECOND), null, 'people say that too');
   screen.speechStop(7 * SECOND);
@@ -111,13 +111,8 @@ t.test('RT-27 in doubt it is a person, and a later sign takes that back', async 
     'in time to speak 300 ms after it',
   );
   t.ok(screen.isSettled);
-  t.same(
-    verdict?.evidence.map(({ layer }) => layer),
-    ['timing', 'phrase', 'timing', 'tone'].filter((layer) =>
-      verdict?.evidence.some((one) => one.layer === layer),
-    ),
-    'the evidence tells which layers spoke',
-  );
+  const layers = new Set(verdict?.evidence.map(({ layer }) => layer));
+  t.same([...layers].sort(), ['phrase', 'timing', 'tone'], 'the evidence tells which layers spoke');
 });
 
 t.test('RT-27 one hint never ends the call of a person who has shown to be one', async (t) => {
