@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse, LlmDelta, LlmUsage, ToolCall } from '../../providers/language-model.ts';
+import type { LlmCacheUse, LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../providers/language-model.ts';
 import { ClauseSplitter } from '../speak/clause-splitter.ts';
 import { NO_USAGE } from './conversation.ts';
 
@@ -10,6 +10,8 @@ export interface AnswerRecord {
   usage: LlmUsage;
   /** How the prompt cache served it; null where nothing was said about it. */
   cache: LlmCacheUse | null;
+  /** Why it ended; null where it broke off, or where the model does not say. */
+  finish: LlmFinish | null;
   /** Who answered in the end; null where it was the provider that was asked. */
   servedBy: { provider: string; model: string | null } | null;
   /** From the request to the first token of content, be it a word or a tool call; null before one came. */
@@ -32,6 +34,7 @@ export async function* thinkAloud(
     if (delta.type === 'note') record.note = delta.note;
     if (delta.type === 'usage') record.usage = delta.usage;
     if (delta.type === 'cache') record.cache = delta.cache;
+    if (delta.type === 'finish') record.finish = delta.reason;
     if (delta.type === 'served_by') record.servedBy = { provider: delta.provider, model: delta.model };
     if (delta.type === 'tool_call') record.toolCalls.push(delta.call);
     if (delta.type === 'text' || delta.type === 'tool_call')
@@ -48,5 +51,13 @@ export async function* thinkAloud(
 }
 
 export function newAnswerRecord(): AnswerRecord {
-  return { note: null, toolCalls: [], usage: NO_USAGE, cache: null, servedBy: null, firstTokenMs: null };
+  return {
+    note: null,
+    toolCalls: [],
+    usage: NO_USAGE,
+    cache: null,
+    finish: null,
+    servedBy: null,
+    firstTokenMs: null,
+  };
 }
