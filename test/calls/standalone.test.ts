@@ -19,6 +19,8 @@ const url = `${appliance.callUrl}some-bot`;
 
 /** How the slot closes a call whose config gets this answer. */
 async function refused(status: number, body: unknown, delayMs = 0) {
+  // The slot of the call before may still be on its way back.
+  await appliance.until((health) => health.fleet_available === 2);
   plane.config = () => ({ status, body, delayMs });
   try {
     await (await placeCall({ url })).hangUp();

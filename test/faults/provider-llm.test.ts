@@ -147,6 +147,19 @@ runFaultCases(t, rig, vendors, [
     },
   },
   {
+    name: 'RT-59 llm: answers without words, refused by a filter or just empty, are no silence',
+    bot: 'alone',
+    order: script({ text: '', finish: 'refused' }, { text: '' }),
+    async live(call) {
+      await sayAndHearOut(call);
+      await ask(call);
+      await ask(call);
+    },
+    botLines: [/say that again/, /say that again/, /^You said: part 4/],
+    check: (t, story) =>
+      t.match(story.events('rescue_spoken'), [{ reason: 'answer_refused' }, { reason: 'answer_empty' }]),
+  },
+  {
     name: 'R106 RT-59 llm: an account without money ends the call politely, as an error',
     bot: 'alone',
     order: script(...Array.from({ length: 9 }, () => faulty({ kind: 'refuse', as: 'quota' }))),

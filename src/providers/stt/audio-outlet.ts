@@ -1,5 +1,4 @@
 import type { ProviderContext } from '../provider-context.ts';
-import type { VendorSocket } from '../vendor-socket.ts';
 
 /** Audio that the line does not take is kept this long, then the oldest goes (reference/providers.md 2). */
 const KEPT_MS = 2_000;
@@ -166,11 +165,4 @@ export class AudioOutlet {
     else this.#marks.push(mark);
     if (this.#marks.length > MAX_MARKS) this.#marks.shift();
   }
-}
-
-/** The usual `send` of an outlet: binary frames on a socket. */
-export function sendBinary(socket: VendorSocket, chunk: Buffer, evenIfCongested: boolean): boolean {
-  if (!evenIfCongested) return socket.offer(chunk);
-  socket.send(chunk);
-  return true;
 }

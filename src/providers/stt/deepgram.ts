@@ -67,6 +67,8 @@ export async function createDeepgram(
 
 function listenUrl(settings: SttSettings): string {
   const { read, model, keyterms } = settings;
+  // Here `multi` is what other vendors call auto.
+  const language = ['auto', 'unknown'].includes(settings.language ?? '') ? 'multi' : settings.language;
   const utteranceEndMs = settingNumber(settings, 'utterance_end_ms') ?? 0;
   if (utteranceEndMs > 0 && utteranceEndMs < 1_000) {
     throw read.refusal('utterance_end_ms', 'must be 0 (off) or a whole number from 1000 to 5000');
@@ -78,13 +80,13 @@ function listenUrl(settings: SttSettings): string {
     path: '/v1/listen',
     query: {
       model,
-      language: settings.language,
+      language,
       encoding: 'linear16',
       sample_rate: settings.sampleRate,
       channels: 1,
       interim_results: settings.interim,
       // The vendor advises a shorter pause where languages mix.
-      endpointing: settingNumber(settings, 'endpointing_ms', settings.language === 'multi' ? 100 : undefined),
+      endpointing: settingNumber(settings, 'endpointing_ms', language === 'multi' ? 100 : undefined),
       utterance_end_ms: settings.interim && utteranceEndMs > 0 ? utteranceEndMs : undefined,
       smart_format: settingFlag(settings, 'smart_format'),
       numerals: settingFlag(settings, 'numerals') || undefined,

@@ -70,7 +70,8 @@ export async function openProviders(
       troubles: () => counts.stt + counts.llm + counts.tts,
       async finish() {
         promptCache?.close();
-        await lines.renderMissing(AbortSignal.timeout(RENDER_BOUND_MS));
+        // A voice that has just failed would only hold up the result.
+        if (counts.tts === 0) await lines.renderMissing(AbortSignal.timeout(RENDER_BOUND_MS));
       },
     };
   } catch (error) {

@@ -310,8 +310,11 @@ export class CallSession {
     void reply.ended.then((how) => {
       this.reporter.answered(record);
       // A reply that was cut or failed did not reach its end, and so neither does what was to follow it.
-      if (how === 'played') this.callTools(record);
-      if (how === 'played') this.rescuer.replyPlayed();
+      if (how !== 'played') return;
+      this.callTools(record);
+      this.rescuer.replyPlayed();
+      const isEmpty = record.toolCalls.length === 0 && this.ledger.heardAnswer(reply.id) === '';
+      if (isEmpty && !this.closing) this.rescuer.nothingSaid(record.finish);
     });
   }
 

@@ -1,5 +1,7 @@
 import { describeError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
+import type { LlmFinish } from '../../providers/language-model.ts';
+import { failureClass } from '../../providers/provider-error.ts';
 import type { RescueLines } from '../../providers/rescue-lines.ts';
 import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
@@ -84,13 +86,16 @@ export class Rescuer {
       this.hooks.onGivenUp(`the bot cannot speak: ${describeError(failure.error)}`);
       return;
     }
-    this.failedReplies++;
+    // What a model refuses to answer it refuses again; the caller may have something else to say.
+    const isRefusal = failureClass(failure.error) === 'content';
+    if (!isRefusal) this.failedReplies++;
     const error = `the bot cannot ${withoutVoice ? 'speak' : 'answer'}: ${describeError(failure.error)}`;
     // What was spoken before the failure is heard out first.
     void reply.ended.then((how) => {
       if (how !== 'failed' || this.isOver) return;
       if (this.failedReplies >= MAX_FAILED_REPLIES) this.giveUp(error, withoutVoice);
       else if (failure.spoke) this.say('again', 'reply_broke_off', withoutVoice);
+      else if (isRefusal) this.say('again', 'answer_refused', withoutVoice);
       else this.tryAgain(reply, withoutVoice, again);
     });
   }
@@ -98,6 +103,11 @@ export class Rescuer {
   /** What was heard is too uncertain to act on. */
   askAgain(): void {
     if (!this.isOver) this.say('again', 'not_understood', false);
+  }
+
+  /** The model had no words for an answer, as when its filter refused them: the caller must not wait for any. */
+  nothingSaid(finish: LlmFinish | null): void {
+    if (!this.isOver) this.say('again', finish === 'refused' ? 'answer_refused' : 'answer_empty', false);
   }
 
   /** One turn could not be transcribed: the caller is asked again. A bot that stays deaf ends the call. */

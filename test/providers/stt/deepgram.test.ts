@@ -248,11 +248,12 @@ t.test('8.2 deepgram: every setting reaches the vendor in its own words', async 
   t.same(emulator.violations.list, []);
   await strict.session.close();
   const old = await Caller.calls(
-    config(emulator.wsUrl, { model: 'nova-2', keyterms: ['Trunk'] }),
+    config(emulator.wsUrl, { model: 'nova-2', keyterms: ['Trunk'], language: 'auto' }),
     emulator.clock,
   );
   const asked = emulator.log.entries.filter((entry) => entry.kind === 'handshake').at(-1);
   t.same(new URLSearchParams(asked?.query).getAll('keywords'), ['Trunk'], 'older models know keywords');
+  t.equal(new URLSearchParams(asked?.query).get('language'), 'multi');
   t.same(emulator.violations.list, []);
   await old.session.close();
 });
