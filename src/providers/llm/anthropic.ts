@@ -2,13 +2,12 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
 import { type ProviderContext, plainContext } from '../provider-context.ts';
-import { runAnswer } from './answer-stream.ts';
 import { type AnthropicSettings, anthropicRequest } from './anthropic-request.ts';
 import { readAnthropicStream } from './anthropic-stream.ts';
 import { repairForVendor } from './history-repair.ts';
-import { llmError } from './llm-errors.ts';
 import { cacheDirective, readChoice, readLlmSettings } from './llm-settings.ts';
 import { openVendorConnection } from './vendor-connection.ts';
+import { vendorModel } from './vendor-model.ts';
 
 const NAME = 'anthropic';
 /** The version that the pinned SDK speaks; the older one keeps sampling settings for older models (reference 4.5). */
@@ -36,31 +35,14 @@ export async function createAnthropic(
     logLevel: 'off',
     defaultHeaders: { 'anthropic-version': settings.apiVersion },
   });
-  const closing = new AbortController();
-  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
-
-  return {
+  return vendorModel({
     name: NAME,
-    model: settings.model,
-    answer(request, signal) {
-      return runAnswer(
-        {
-          provider: NAME,
-          signal,
-          closing: closing.signal,
-          clock: context.clock,
-          timeoutMs: settings.timeoutMs,
-          toError: (error) => llmError(NAME, error, secrets),
-        },
-        (inner) => streamAnswer(client, settings, context, request, inner),
-      );
-    },
-    warm: () => connection.warm(),
-    async close() {
-      closing.abort();
-      await connection.close();
-    },
-  };
+    settings,
+    context,
+    connection,
+    closing: new AbortController(),
+    stream: (request, signal) => streamAnswer(client, settings, context, request, signal),
+  });
 }
 
 async function* streamAnswer(

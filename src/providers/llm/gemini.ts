@@ -2,14 +2,13 @@ import type { GoogleGenAI } from '@google/genai';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
 import { type ProviderContext, plainContext } from '../provider-context.ts';
-import { runAnswer } from './answer-stream.ts';
 import { type CachePlan, GeminiCache } from './gemini-cache.ts';
 import { type GeminiCall, type GeminiSettings, geminiRequest } from './gemini-request.ts';
 import { readGeminiStream } from './gemini-stream.ts';
 import { repairForVendor } from './history-repair.ts';
-import { llmError } from './llm-errors.ts';
 import { cacheDirective, readLlmSettings } from './llm-settings.ts';
 import { openVendorConnection } from './vendor-connection.ts';
+import { errorsOf, vendorModel } from './vendor-model.ts';
 
 const NAME = 'gemini';
 /** The version that the pinned SDK was captured with (reference/providers.md 1). */
@@ -38,41 +37,23 @@ export async function createGemini(
     },
   });
   const closing = new AbortController();
-  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
-  const toError = (error: unknown) => llmError(NAME, error, secrets);
   const cache = new GeminiCache({
     caches: client.caches,
     settings,
     context,
-    toError,
+    toError: errorsOf(NAME, settings.apiKey),
     closing: closing.signal,
   });
-
-  return {
+  return vendorModel({
     name: NAME,
-    model: settings.model,
-    answer(request, signal) {
-      return runAnswer(
-        {
-          provider: NAME,
-          signal,
-          closing: closing.signal,
-          clock: context.clock,
-          timeoutMs: settings.timeoutMs,
-          toError,
-        },
-        (inner) => streamAnswer({ client, settings, context, cache }, request, inner),
-      );
-    },
-    async warm(request) {
-      await Promise.all([connection.warm(), request && cache.prepare(request)]);
-    },
-    async close() {
-      closing.abort();
-      await cache.settled();
-      await connection.close();
-    },
-  };
+    settings,
+    context,
+    connection,
+    closing,
+    stream: (request, signal) => streamAnswer({ client, settings, context, cache }, request, signal),
+    prepare: (request) => cache.prepare(request),
+    settled: () => cache.settled(),
+  });
 }
 
 interface Parts {

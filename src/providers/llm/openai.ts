@@ -2,15 +2,14 @@ import type OpenAI from 'openai';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
 import { type ProviderContext, plainContext } from '../provider-context.ts';
-import { runAnswer } from './answer-stream.ts';
 import { repairForVendor } from './history-repair.ts';
-import { llmError } from './llm-errors.ts';
 import { cacheDirective, readChoice, readLlmSettings, refuseToolsWithReasoning } from './llm-settings.ts';
 import { withCacheHints } from './openai-cache-hints.ts';
 import type { OpenAiSettings } from './openai-call.ts';
 import { chatAnswer } from './openai-chat.ts';
 import { responsesAnswer } from './openai-responses.ts';
 import { openVendorConnection } from './vendor-connection.ts';
+import { vendorModel } from './vendor-model.ts';
 
 const NAME = 'openai';
 
@@ -43,31 +42,14 @@ export async function createOpenAi(
     // A server without a key gets no header rather than a made-up one.
     ...(settings.apiKey === null && { defaultHeaders: { Authorization: null } }),
   });
-  const closing = new AbortController();
-  const secrets = settings.apiKey === null ? [] : [settings.apiKey];
-
-  return {
+  return vendorModel({
     name: NAME,
-    model: settings.model,
-    answer(request, signal) {
-      return runAnswer(
-        {
-          provider: NAME,
-          signal,
-          closing: closing.signal,
-          clock: context.clock,
-          timeoutMs: settings.timeoutMs,
-          toError: (error) => llmError(NAME, error, secrets),
-        },
-        (inner) => streamAnswer(client, settings, context, request, inner),
-      );
-    },
-    warm: () => connection.warm(),
-    async close() {
-      closing.abort();
-      await connection.close();
-    },
-  };
+    settings,
+    context,
+    connection,
+    closing: new AbortController(),
+    stream: (request, signal) => streamAnswer(client, settings, context, request, signal),
+  });
 }
 
 async function* streamAnswer(
