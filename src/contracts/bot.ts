@@ -103,6 +103,16 @@ const extras = {
       }),
     ),
   ),
+  filler_lines: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: 10,
+        description:
+          'Said in turn while the caller waits for an answer that takes long; none with an empty list, without one short lines in the language of the voice',
+        examples: [['One moment, please.', 'Let me look that up.']],
+      }),
+    ),
+  ),
   billing_increment_seconds: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -53,8 +53,8 @@ export const CALL_EVENTS = {
   text_filtered: ['counts', 'reply'],
 
   // Tools and transfer.
-  tool_call: ['function', 'tool', 'args', 'status', 'note'],
-  tool_result: ['function', 'tool', 'status', 'duration_ms', 'error', 'note'],
+  tool_call: ['function', 'tool', 'args', 'status', 'error', 'note'],
+  tool_result: ['function', 'tool', 'args', 'status', 'duration_ms', 'error', 'note'],
   transfer_requested: ['transfer_number', 'transfer_headers', 'transfer_target', 'transfer_method', 'reason'],
   transfer_sent: [
     'transfer_number',

@@ -189,6 +189,23 @@ export const PromptParts = Type.Object(
 );
 export type PromptParts = Static<typeof PromptParts>;
 
+/** How a slot recognises who has answered; absent and null alike mean that nothing is looked for. */
+export const VoicemailSettings = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    phrases: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    screening_phrases: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    screening_answer: Type.Optional(Type.String()),
+  },
+  {
+    title: 'VoicemailSettings',
+    additionalProperties: true,
+    description: 'Voicemail detection of the bot, its templates filled',
+    examples: [{ enabled: true }],
+  },
+);
+export type VoicemailSettings = Static<typeof VoicemailSettings>;
+
 export const RuntimeConfig = Type.Object(
   {
     session_id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -203,6 +220,7 @@ export const RuntimeConfig = Type.Object(
       }),
     ),
     rescue_line: Type.Optional(Nullable(Type.String())),
+    filler_lines: Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 10 }))),
     vad: VadConfig,
     min_words_interruption: Type.Integer({ minimum: 0 }),
     re_engagement: ReEngagement,
@@ -248,6 +266,7 @@ export const RuntimeConfig = Type.Object(
     record_agent_leg: Type.Optional(Type.Boolean()),
     auto_dispositions: Type.Unknown(),
     voicemail_message: Nullable(Type.String()),
+    voicemail_detection: Type.Optional(Nullable(VoicemailSettings)),
     max_call_duration_seconds: Type.Number(),
     billing_increment_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
     timezone: Type.String(),

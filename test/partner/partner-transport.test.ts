@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import WebSocket, { WebSocketServer } from 'ws';
-import type { LineLoss } from '../../src/slot/transport/call-transport.ts';
+import { CLOSE } from '../../src/contracts/wire.ts';
+import type { LineLoss, TransportHandlers } from '../../src/slot/transport/call-transport.ts';
 import { awaitStart } from '../../src/slot/transport/partner-start.ts';
 import { PartnerTransport } from '../../src/slot/transport/partner-transport.ts';
 
 /** A carrier and the transport that answers it, over a real socket; both sides keep what they were told. */
-async function line(t: Test, path = '/partner/demo') {
+async function line(t: Test, path = '/partner/demo', listens = true) {
   const http = createServer();
   const server = new WebSocketServer({ server: http, perMessageDeflate: false });
   http.listen(0, '127.0.0.1');
@@ -20,6 +21,7 @@ async function line(t: Test, path = '/partner/demo') {
   carrier.on('message', (data) => received.push(JSON.parse(String(data)) as Record<string, unknown>));
   const closed = once(carrier, 'close') as Promise<[number, Buffer]>;
   const [socket, request] = await accepted;
+  if (carrier.readyState !== carrier.OPEN) await once(carrier, 'open');
   const opening = awaitStart(socket, request.url ?? '');
   carrier.send('{"event":"connected"}');
   carrier.send('{"event":"start","start":{"stream_sid":"s-1","call_sid":"c-1"}}');
@@ -32,7 +34,7 @@ async function line(t: Test, path = '/partner/demo') {
   const transport = new PartnerTransport(socket, request.socket, opened, (event, detail) =>
     remarks.push({ event, ...detail }),
   );
-  transport.attach({
+  const handlers: TransportHandlers = {
     onAudio: (audio) => {
       samples += audio.length;
     },
@@ -43,8 +45,12 @@ async function line(t: Test, path = '/partner/demo') {
     onGone: (loss) => {
       lost = loss;
     },
-  });
-  socket.resume();
+  };
+  const listen = () => {
+    transport.attach(handlers);
+    socket.resume();
+  };
+  if (listens) listen();
   t.teardown(() => {
     carrier.terminate();
     server.close();
@@ -60,7 +66,12 @@ async function line(t: Test, path = '/partner/demo') {
     samples: () => samples,
     lost: () => lost,
     socket,
+    listen,
   };
+}
+
+function audioOf(message: Record<string, unknown>): Buffer {
+  return Buffer.from((message.media as { payload: string } | undefined)?.payload ?? '', 'base64');
 }
 
 async function until(fact: () => boolean): Promise<boolean> {
@@ -106,6 +117,16 @@ t.test('R18 the bot speaks, is cut and closes in words that the carrier knows', 
   t.equal(received.length, 5, 'there is no hang-up message');
 });
 
+t.test('R18 a transfer is a close of the stream and nothing else', async (t) => {
+  const { transport, received, closed } = await line(t);
+  transport.ready();
+  t.equal(transport.sendTransfer(), 'by_close');
+  await transport.close(CLOSE.transferred, 'transferred');
+  const [code] = await closed;
+  t.equal(code, 1000);
+  t.same(received, [], 'nothing was said about it');
+});
+
 t.test('RT-91 audio that is queued does not change when the pacer uses its frame again', async (t) => {
   const { transport, received } = await line(t);
   transport.ready();
@@ -113,9 +134,7 @@ t.test('RT-91 audio that is queued does not change when the pacer uses its frame
   for (let value = 1; value <= 10; value++) transport.sendAudio(frame.fill(value));
   frame.fill(99);
   t.ok(await until(() => received.length === 2));
-  const audio = Buffer.concat(
-    received.map((message) => Buffer.from((message.media as { payload: string }).payload, 'base64')),
-  );
+  const audio = Buffer.concat(received.map(audioOf));
   for (let value = 1; value <= 10; value++) t.equal(audio.readInt16LE((value - 1) * 320), value);
 });
 
@@ -132,30 +151,24 @@ t.test('RT-80 audio is resampled both ways and a flood ends the call', async (t)
   t.equal(samples(), 8000, 'a second is a second');
   for (let frame = 0; frame < 5; frame++) transport.sendAudio(new Int16Array(160).fill(5));
   t.ok(await until(() => received.length === 1));
-  t.equal(Buffer.from((received[0]?.media as { payload: string }).payload, 'base64').length, 4800);
+  t.equal(audioOf(received[0] ?? {}).length, 4800);
   for (let i = 0; i < 60; i++) carrier.send(`{"event":"media","media":{"payload":"${second}"}}`);
   t.match(await closed, [1008]);
   t.match(lost(), { kind: 'protocol', reason: /faster than real time/ });
   t.ok(samples() < 20 * 8000, 'most of the flood was dropped');
 });
 
-t.test('a carrier that left while the config loaded is found at once', async (t) => {
-  const { socket, transport } = await line(t);
-  socket.terminate();
-  await until(() => socket.readyState === socket.CLOSED);
-  let lost: LineLoss | undefined;
-  transport.attach({
-    onAudio: () => undefined,
-    onMark: () => undefined,
-    onDtmf: () => undefined,
-    onStop: () => undefined,
-    onGone: (loss) => {
-      lost = loss;
-    },
-  });
+t.test('a carrier that left while the config loaded is found when the call begins', async (t) => {
+  const { carrier, socket, transport, listen, lost } = await line(t, '/partner/demo', false);
+  carrier.terminate();
+  socket.resume();
+  t.ok(await until(() => socket.readyState === socket.CLOSED));
+  listen();
+  t.ok(await until(() => lost() !== undefined));
+  t.match(lost(), { kind: 'closed', reason: /left while the config loaded/ });
   transport.sendAudio(new Int16Array(1600));
   transport.sendMark('late');
   transport.sendClear();
   transport.tick();
-  t.notOk(lost, 'the first handlers were told, and only once');
+  t.equal(transport.unplayedMs, 0, 'nothing is kept for a line that is gone');
 });

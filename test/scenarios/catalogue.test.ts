@@ -25,6 +25,28 @@ for (const { name, wire, call } of played) {
   });
 }
 
-t.test('RT-76 no word of a caller or a bot stands in the log', async (t) => {
-  t.notMatch(house.log, /seven three nine|forty-two rupees/i);
+t.test('RT-76 after all calls no watcher spins in a slot', async (t) => {
+  const share = await house.idleCpuShare(3_000);
+  t.ok(share < 0.6, `all idle slots together take ${(share * 100).toFixed(1)} % of a core`);
 });
+
+t.test('RT-76 the log is one JSON object a line, in any script, and holds no word of a caller', async (t) => {
+  // Before the first JSON line the appliance greets the person who started it.
+  const all = house.log.split('\n').filter(Boolean);
+  const first = all.findIndex(isJson);
+  const lines = first < 0 ? [] : all.slice(first);
+  for (const line of lines) {
+    if (!isJson(line)) t.fail(`this line is no JSON: ${line.slice(0, 200)}`);
+  }
+  t.comment(`${lines.length} lines were read`);
+  t.notMatch(house.log, /seven three nine|मेरा ऑर्डर|cancel this order/i);
+});
+
+function isJson(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
+}

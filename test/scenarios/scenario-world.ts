@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Check } from '../../src/cli/scenario/judge-scenario.ts';
 import { matches } from '../../src/cli/scenario/matches.ts';
 import type { Scenario } from '../../src/cli/scenario/scenario-format.ts';
@@ -15,8 +13,6 @@ interface WorldWish {
   llm?: { answers: ScriptedAnswer[]; requests?: unknown[]; request_count?: number };
   /** An engine that detects turns: its texts and its habits. */
   flux?: { texts: string[]; quirks?: FluxOptions['quirks']; answer_delay_ms?: number };
-  /** An HTTP server for tools; `$tool` in the bot is its address. */
-  tool?: { status?: number; body?: unknown; delay_ms?: number; calls?: number };
 }
 
 export interface World {
@@ -27,7 +23,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-const KNOWN = ['config', 'llm', 'flux', 'tool'];
+const KNOWN = ['config', 'llm', 'flux'];
 
 /** Builds what a scenario needs around the appliance. Throws when it asks for something unknown. */
 export async function buildWorld(scenario: Scenario): Promise<World> {
@@ -37,12 +33,6 @@ export async function buildWorld(scenario: Scenario): Promise<World> {
   const closers: (() => Promise<void>)[] = [];
   const judges: (() => Check[])[] = [];
   let bot = scenario.bot;
-  if (wish.tool) {
-    const tool = await startTool(wish.tool);
-    closers.push(tool.close);
-    judges.push(tool.judge);
-    bot = JSON.parse(JSON.stringify(bot).replaceAll('$tool', tool.url));
-  }
   if (wish.llm) {
     const { answers, requests = [], request_count: count } = wish.llm;
     const openai = await startOpenAi();
@@ -90,30 +80,5 @@ export async function buildWorld(scenario: Scenario): Promise<World> {
     close: async () => {
       for (const close of closers) await close();
     },
-  };
-}
-
-async function startTool(wish: NonNullable<WorldWish['tool']>) {
-  let calls = 0;
-  const server = createServer((request, response) => {
-    calls++;
-    request.resume();
-    setTimeout(() => {
-      response.writeHead(wish.status ?? 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(wish.body ?? { ok: true }));
-    }, wish.delay_ms ?? 0);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    judge: (): Check[] =>
-      wish.calls === undefined
-        ? []
-        : [{ what: `the tool is called ${wish.calls} times`, ok: calls === wish.calls, found: `${calls}` }],
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
   };
 }

@@ -14,10 +14,14 @@ export interface Check {
 
 /** Holds a played call against its scenario. `results` is null where nobody could be asked for them. */
 export function judgeScenario(scenario: Scenario, call: PlayedCall, results: CallResults | null): Check[] {
+  if (call.refusal && scenario.expect.closedBy !== 'refused') {
+    const { code, reason } = call.refusal;
+    return [{ what: 'the call is taken', ok: false, found: `refused with ${code} ${reason}` }];
+  }
   return [
     ...scenario.steps.flatMap((step, index) => judgeStep(step, index, call)),
     ...judgeLine(scenario.expect, call),
-    ...judgeResults(scenario.expect, results, call),
+    ...judgeResults(scenario.expect, results),
   ];
 }
 
@@ -98,7 +102,7 @@ function judgeLine(expect: CallExpectation, call: PlayedCall): Check[] {
   return checks;
 }
 
-function judgeResults(expect: CallExpectation, results: CallResults | null, call: PlayedCall): Check[] {
+function judgeResults(expect: CallExpectation, results: CallResults | null): Check[] {
   const wishes = [
     ...inOrder('bot', expect.botSays),
     ...inOrder('customer', expect.callerSays),
@@ -107,7 +111,6 @@ function judgeResults(expect: CallExpectation, results: CallResults | null, call
     ...expect.noEvents.map(noEventWish),
     ...Object.entries(expect.results).map(resultWish),
   ];
-  if (call.refusal && results === null) return [];
   return wishes.map(({ what, look }) => {
     if (!results) return { what, ok: null, found: 'no results payload to look at' };
     return { what, ...look(results) };

@@ -1,11 +1,11 @@
-import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
+import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import { CallRefused } from '../call-refused.ts';
 import { type DiallerCall, type DiallerOptions, placeCall } from '../dialler-client.ts';
 import type { DiallerEvent } from '../dialler-events.ts';
 import { makeSound } from './caller-sounds.ts';
 import { MarkTeller } from './mark-teller.ts';
-import type { Scenario, Step, TransferAnswer, When, Wire } from './scenario-format.ts';
+import type { CallerTraits, Scenario, Step, TransferAnswer, When, Wire } from './scenario-format.ts';
 import { seededNoise } from './seeded-noise.ts';
 
 /** What was done and heard, on the line's own clock: a frame is 20 ms of both sides. */
@@ -103,8 +103,7 @@ interface Stage {
 function diallerOptions(scenario: Scenario, options: PlayOptions, stage: Stage): DiallerOptions {
   const { caller } = scenario;
   const marks = new MarkTeller(caller.marks, (message) => stage.call?.send(message));
-  const { noiseDbfs } = caller;
-  const noise = noiseDbfs === null ? null : seededNoise(1);
+  const mixIn = lineSounds(caller, stage);
   return {
     url: options.url,
     ...(options.wire === 'partner' ? { dialect: 'partner' } : { framing: options.wire }),
@@ -112,7 +111,7 @@ function diallerOptions(scenario: Scenario, options: PlayOptions, stage: Stage):
     connected: { call_direction: 'inbound', ...caller.fields },
     marks: marks.leavesMarks ? 'leave' : 'echo',
     clearedMarks: caller.marks === 'cleared_too' ? 'echo' : 'forget',
-    ...(noise && noiseDbfs !== null ? { mixIn: (frame: Int16Array) => noise(frame, noiseDbfs) } : {}),
+    ...(mixIn ? { mixIn } : {}),
     onEvent: (event) => {
       if (event.type === 'caller_started' && stage.call) stage.spokenStart = frames(stage.call);
       if (event.type === 'mark_played') marks.played(event.name);
@@ -120,6 +119,28 @@ function diallerOptions(scenario: Scenario, options: PlayOptions, stage: Stage):
       options.onEvent?.(event);
     },
   };
+}
+
+/** What the line itself adds to the caller's side: noise, and the bot coming back. */
+function lineSounds(caller: CallerTraits, stage: Stage): ((frame: Int16Array) => void) | null {
+  const { noiseDbfs, echo } = caller;
+  if (noiseDbfs === null && echo === null) return null;
+  const noise = seededNoise(1);
+  return (frame) => {
+    const { call } = stage;
+    if (echo && call) addEcho(frame, call, echo);
+    if (noiseDbfs !== null) noise(frame, noiseDbfs);
+  };
+}
+
+function addEcho(frame: Int16Array, call: DiallerCall, echo: { delayMs: number; lossDb: number }): void {
+  const from = call.spoken.samples.length - Math.round((echo.delayMs * LINE_RATE_HZ) / 1000);
+  const gain = 10 ** (-echo.lossDb / 20);
+  const heard = call.heard.samples;
+  for (let at = 0; at < frame.length; at++) {
+    const value = (frame[at] as number) + gain * (heard[from + at] ?? 0);
+    frame[at] = Math.max(-32_768, Math.min(32_767, Math.round(value)));
+  }
 }
 
 function answerTransfer(how: TransferAnswer, stage: Stage): void {
@@ -173,7 +194,8 @@ function heardMs(call: DiallerCall, sinceFrame: number): number {
 
 /** The stretch of the bot's voice that is going on now, though it began earlier. */
 function lastStart(call: DiallerCall): DiallerEvent | undefined {
-  return call.botIsSpeaking ? call.events.findLast((event) => event.type === 'bot_started') : undefined;
+  const last = call.events.findLast(({ type }) => type === 'bot_started' || type === 'bot_stopped');
+  return last?.type === 'bot_started' ? last : undefined;
 }
 
 async function act(call: DiallerCall, step: Step, sound: Int16Array, stage: Stage): Promise<PlayedStep> {

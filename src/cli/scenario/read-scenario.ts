@@ -56,12 +56,22 @@ const WIRES = ['json', 'binary', 'partner'];
 function readCaller(fields: FieldReader): CallerTraits {
   const traits: CallerTraits = {
     noiseDbfs: fields.numberOrNull('noise_dbfs', -90, -10),
+    echo: fields.has('echo') ? readEcho(fields.object('echo')) : null,
     marks: fields.word('marks', ['prompt', 'late', 'twice', 'cleared_too', 'never'], 'prompt'),
     transfer: readTransferAnswer(fields.object('transfer')),
     fields: fields.plain('fields'),
   };
   fields.end();
   return traits;
+}
+
+function readEcho(fields: FieldReader): CallerTraits['echo'] {
+  const echo = {
+    delayMs: fields.number('delay_ms', 20, 1_200, 200),
+    lossDb: fields.number('loss_db', 0, 60, 12),
+  };
+  fields.end();
+  return echo;
 }
 
 function readTransferAnswer(fields: FieldReader): TransferAnswer {

@@ -22,6 +22,8 @@ export type Wire = 'json' | 'binary' | 'partner';
 export interface CallerTraits {
   /** Steady line noise under everything; none where absent. */
   noiseDbfs: number | null;
+  /** The bot comes back on the caller's side, so much later and so much weaker. */
+  echo: { delayMs: number; lossDb: number } | null;
   /** What the far end tells about marks: at once, late, twice, also those of dropped audio, or nothing. */
   marks: 'prompt' | 'late' | 'twice' | 'cleared_too' | 'never';
   /** How the far end answers a transfer. */

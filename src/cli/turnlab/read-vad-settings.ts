@@ -23,7 +23,11 @@ export function readVadSettings(option: string, pairs: readonly string[]): VadCo
   return settings as VadConfig;
 }
 
-function settingOf(place: string, text: string, schema: { minimum?: number; maximum?: number; type?: string }) {
+function settingOf(
+  place: string,
+  text: string,
+  schema: { minimum?: number; maximum?: number; type?: string },
+) {
   if (schema.type === 'boolean') {
     if (text !== 'true' && text !== 'false') throw new Error(`${place}: "${text}" is neither true nor false`);
     return text === 'true';

@@ -1,5 +1,5 @@
 import type { Bot } from '../../contracts/bot.ts';
-import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import type { RuntimeConfig, VoicemailSettings } from '../../contracts/runtime-config.ts';
 import { isFixed, renderTemplate, type Variables } from '../../platform/render-template.ts';
 import { policyPrompt } from './policy-prompt.ts';
 import { postCallFields } from './post-call.ts';
@@ -45,6 +45,7 @@ export function buildConfig(call: {
     opening_message: text(bot.opening_message),
     opening_message_fixed: isFixed(bot.opening_message),
     rescue_line: bot.rescue_line ?? null,
+    filler_lines: bot.filler_lines ?? null,
     vad: bot.vad,
     min_words_interruption: bot.min_words_interruption,
     re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
@@ -76,6 +77,7 @@ export function buildConfig(call: {
     record_agent_leg: bot.agent_desk?.record_agent_leg ?? false,
     auto_dispositions: bot.auto_dispositions ?? [],
     voicemail_message: textOrNull(bot.voicemail_message),
+    voicemail_detection: voicemailSettings(bot, variables),
     max_call_duration_seconds: bot.max_call_duration_seconds,
     billing_increment_seconds: bot.billing_increment_seconds ?? 1,
     timezone: call.timezone,
@@ -100,6 +102,16 @@ function promptFields(
     system_prompt: parts.static_system_prompt + parts.dynamic_runtime_prompt,
     prompt_parts: parts,
     conversation_policy: null,
+  };
+}
+
+function voicemailSettings(bot: Bot, variables: Variables): VoicemailSettings | null {
+  const detection = bot.voicemail_detection;
+  if (!detection?.enabled) return null;
+  const { description: _forTheModel, screening_answer: answer, ...settings } = detection;
+  return {
+    ...settings,
+    ...(answer === undefined ? {} : { screening_answer: renderTemplate(answer, variables) }),
   };
 }
 

@@ -1,5 +1,7 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { sttTraits } from '../../providers/resilient/stt-traits.ts';
 import type { SpeechToText } from '../../providers/speech-to-text.ts';
 import { CallerListener } from '../listen/caller-listener.ts';
 import { LateSession } from '../listen/late-session.ts';
@@ -17,7 +19,20 @@ export interface EarsHooks {
   /** Speech to text is gone for good. */
   onDeaf(error: Error): void;
   onPauseLearned(silenceMs: number): void;
+  /** What is heard, for whoever else wants to know: measures, and who judges who has answered. */
+  onSpeechStart(fromSample: number): void;
+  onSpeechStop(lastSample: number): void;
+  onSpeechDenied(): void;
+  onWindow(levelDbfs: number, isSpeech: boolean): void;
+  /** What the caller says, so far or in the end. */
+  onText(text: string): void;
+  /** A turn is probably over with these words (RT-51); and it is not. */
+  onProbableEnd(turn: number, text: string): void;
+  onContinued(): void;
 }
+
+/** Voice activity begins this much later than the tone that it takes for a voice, at most. */
+const KEY_EDGE_SAMPLES = 0.3 * LINE_RATE_HZ;
 
 /**
  * The ears of a call put together: what listens to the audio, the engine that understands it, and the turn machine
@@ -28,6 +43,10 @@ export class CallEars {
   readonly turns: TurnDriver;
   readonly waits: TurnWaits;
   private readonly session: LateSession;
+  private keySample = Number.NEGATIVE_INFINITY;
+  /** What is being heard are keys. */
+  private isKeySound = false;
+  private readonly hooks: EarsHooks;
 
   /** The engine connects while the bot speaks already. */
   constructor(options: {
@@ -40,10 +59,16 @@ export class CallEars {
   }) {
     const { config, stt, hooks } = options;
     const { vad } = config;
+    this.hooks = hooks;
     const turnModel = vad.turn_model === 'off' ? null : options.turnModel;
     const strategy = (): TurnStrategy => {
       if (vad.turn_detection !== 'local' && stt.detectsTurns) return 'stt';
       return turnModel ? 'model' : 'silence';
+    };
+    const givesInterims = () => {
+      const engines = [config.stt, ...(config.stt.fallbacks ?? [])];
+      const engine = engines.find(({ provider }) => provider === stt.name) ?? config.stt;
+      return engine.provider === 'scripted' || sttTraits(engine).tellsWordsAtOnce;
     };
     const opening = stt.open({
       onInterim: (text) => this.turns.interim(text),
@@ -58,15 +83,35 @@ export class CallEars {
       wantsSilence: () => stt.wantsSilence,
       config: vad,
       hooks: {
-        onSpeechStart: (fromSample) => this.turns.speechStarted(fromSample),
-        onSpeechStop: (lastSample) => this.turns.speechStopped(lastSample),
-        onEcho: () => this.turns.send({ type: 'not_speech' }),
-        onHeard: () => this.turns.advance(),
+        onSpeechStart: (fromSample) => {
+          this.isKeySound = fromSample <= this.keySample + KEY_EDGE_SAMPLES;
+          if (this.isKeySound) return;
+          hooks.onSpeechStart(fromSample);
+          this.turns.speechStarted(fromSample);
+        },
+        onSpeechStop: (lastSample) => {
+          if (this.isKeySound) return;
+          hooks.onSpeechStop(lastSample);
+          this.turns.speechStopped(lastSample);
+        },
+        onEcho: () => {
+          hooks.onSpeechDenied();
+          this.turns.send({ type: 'not_speech' });
+        },
+        onWindow: (levelDbfs, isSpeech) => {
+          hooks.onWindow(levelDbfs, isSpeech);
+          this.turns.advance();
+        },
       },
     });
     this.waits = new TurnWaits(vad, hooks.onPauseLearned);
     this.turns = new TurnDriver({
-      rules: turnRules(config, { strategy: strategy(), givesInterims: true, flushAtStop: false }),
+      rules: turnRules(config, {
+        strategy: strategy(),
+        givesInterims: givesInterims(),
+        // The decision about a turn follows its stop within 50 ms, and a text asked for sooner may be half a one.
+        flushAtStop: false,
+      }),
       waits: this.waits,
       turnModel,
       turnThreshold: vad.turn_threshold ?? 0.5,
@@ -78,10 +123,20 @@ export class CallEars {
       }),
       stt: this.session,
       strategy,
+      givesInterims,
       finalWaitSamples: options.finalWaitSamples,
       ears: this.listener,
       hooks,
     });
+  }
+
+  /** The tone of a key has just been heard: voice activity about this time is none. */
+  keyHeard(): void {
+    this.keySample = this.listener.heardUptoSample;
+    if (!this.listener.isSpeaking || this.isKeySound) return;
+    this.isKeySound = true;
+    this.hooks.onSpeechDenied();
+    this.turns.send({ type: 'not_speech' });
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse, ToolCall } from '../../providers/language-model.ts';
+import type { LlmCacheUse } from '../../providers/language-model.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { SpeechLedger } from '../speak/speech-ledger.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
@@ -23,6 +23,9 @@ export interface UserTurn {
   /** First and last sample of the caller's speech. */
   fromSample: number;
   toSample: number;
+  decidedAtSample: number;
+  /** Monotonic. */
+  decidedAtMs: number;
   decidedBy: DecidedBy;
   /** The last verdict of the turn model, null where there was none. */
   probability: number | null;
@@ -90,6 +93,19 @@ export class CallReporter {
     this.log.event('turn_withdrawn', { reply });
   }
 
+  /** The caller was understood too poorly to act on it (RT-83). */
+  uncertain(turn: UserTurn, action: 'asked_again' | 'accepted'): void {
+    this.log.event('low_confidence', {
+      confidence: Math.round((turn.confidence ?? 0) * 100) / 100,
+      action,
+    });
+  }
+
+  /** The bot has said goodbye, by this phrase. */
+  closing(phrase: string): void {
+    this.log.event('closing', { trigger: 'closure_phrase', phrase });
+  }
+
   /** Words said over the bot that did not take the floor (RT-13). */
   overlap(text: string, meaning: string, fromSample: number, nowSample: number): void {
     this.log.event('overlap', { text, meaning });
@@ -154,17 +170,28 @@ export class CallReporter {
   }
 
   /** The caller spoke over a reply and it was cut. */
-  interrupted(reply: Reply, droppedMs: number): void {
+  interrupted(reply: Reply, times: { droppedMs: number; onsetMs: number }): void {
     this.log.event('interrupted', {
       reply: reply.id,
       heard: this.ledger.heardText(reply.id),
       unheard: this.ledger.unheardText(reply.id),
-      dropped_ms: Math.round(droppedMs),
+      dropped_ms: Math.round(times.droppedMs),
+      onset_ms: times.onsetMs,
     });
   }
 
-  /** The model has finished an answer, or was stopped in it. */
-  answered(record: AnswerRecord): void {
+  /** An answer that was begun on a guess has been used, or was for nothing (RT-51). */
+  speculated(told: { status: 'used' | 'discarded'; reason?: string; completionTokens?: number }): void {
+    const { status, reason, completionTokens } = told;
+    this.log.event('speculation', {
+      status,
+      ...(reason === undefined ? {} : { reason }),
+      ...(completionTokens === undefined ? {} : { completion_tokens: completionTokens }),
+    });
+  }
+
+  /** The model has finished an answer, or was stopped in it; `isWasted` where nobody was to hear it. */
+  answered(record: AnswerRecord, isWasted = false): void {
     const { usage, servedBy } = record;
     const engine = servedBy ? { processor: servedBy.provider, model: servedBy.model } : identityOf(this.llm);
     if (usage.promptTokens !== null || record.firstTokenMs !== null) {
@@ -177,9 +204,10 @@ export class CallReporter {
         cache_read_input_tokens: usage.cacheReadTokens,
         cache_creation_input_tokens: usage.cacheCreationTokens,
         cache: this.cacheUse(record.cache),
+        ...(isWasted ? { discarded: true } : {}),
       });
     }
-    this.firstByte(engine, record.firstTokenMs);
+    if (!isWasted) this.firstByte(engine, record.firstTokenMs);
   }
 
   /**
@@ -192,15 +220,6 @@ export class CallReporter {
     const engine = servedBy && servedBy !== named.processor ? { processor: servedBy, model: null } : named;
     this.log.metric({ type: 'tts', ...engine, characters: clause.characters });
     this.firstByte(engine, clause.firstAudioMs);
-  }
-
-  toolCall(call: ToolCall, isKnown: boolean): void {
-    this.log.event('tool_call', {
-      function: isKnown ? call.name : 'custom',
-      args: call.args,
-      status: isKnown ? 'ok' : 'unknown_tool',
-      ...(isKnown ? {} : { note: call.name }),
-    });
   }
 
   disconnected(verdict: EndVerdict): void {

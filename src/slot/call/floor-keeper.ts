@@ -1,11 +1,12 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import type { Reply } from '../speak/speaker.ts';
-import type { Conversation } from '../think/conversation.ts';
-import { type AnswerRecord, newAnswerRecord, thinkAloud } from '../think/think-aloud.ts';
+import type { CallMeasures } from '../measure/call-measures.ts';
+import type { Fillers } from '../speak/fillers.ts';
+import type { Agent } from '../think/agent.ts';
 import type { CallAction } from '../turn/turn-driver.ts';
-import { msOf, reEngagementLines } from '../turn/turn-rules.ts';
+import { msOf, reEngagementLines, WARNING_SECONDS } from '../turn/turn-rules.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
-import { type BotVoice, justThis } from './bot-voice.ts';
+import type { Answering } from './answering.ts';
+import type { BotVoice } from './bot-voice.ts';
 import type { CallEars } from './call-ears.ts';
 import type { CallReporter, UserTurn } from './call-reporter.ts';
 import { durationWarning } from './duration-warning.ts';
@@ -18,13 +19,15 @@ const LOW_CONFIDENCE = 0.4;
 export interface FloorParts {
   config: RuntimeConfig;
   voice: BotVoice;
-  conversation: Conversation;
+  agent: Agent;
+  answering: Answering;
   reporter: CallReporter;
   rescuer: Rescuer;
+  measures: CallMeasures;
+  fillers: Fillers;
   log: CallLog;
   ears: () => CallEars;
   end(signal: EndSignal): void;
-  onTurnLogged(): void;
 }
 
 /**
@@ -34,15 +37,13 @@ export interface FloorParts {
 export class FloorKeeper {
   private readonly parts: FloorParts;
   private readonly prompts: readonly string[];
-  /** How a reply is made once more when its providers failed. */
-  private readonly attempts = new WeakMap<Reply, () => void>();
   /** What noise cut off, until somebody says something: the bot goes on with it. */
   private unheard = '';
-  private endReason = '';
-  private takenTurn: UserTurn | undefined;
   private askedAgain = false;
   private warningIsDue = false;
-  private readonly expired: Record<string, number> = {};
+  private heldAtSample = 0;
+  /** Timers that guarded against something stuck and fired, by name (RT-09). */
+  readonly expiredTimers: Record<string, number> = {};
   userTurns = 0;
   overlaps = 0;
 
@@ -51,28 +52,22 @@ export class FloorKeeper {
     this.prompts = reEngagementLines(parts.config.re_engagement);
   }
 
-  /** Timers that guarded against something stuck and fired, by name (RT-09). */
-  get expiredTimers(): Record<string, number> {
-    return this.expired;
-  }
-
   obey(action: CallAction): void {
-    const { voice, rescuer, log } = this.parts;
+    const { voice, rescuer, answering, measures, log } = this.parts;
     switch (action.type) {
       case 'hold_bot':
-        voice.hold();
-        log.event('bot_held');
+        this.hold();
         return;
       case 'resume_bot':
-        voice.resume();
-        log.event('bot_resumed');
+        this.resume();
         return;
       case 'cut_bot':
         this.cut();
         return;
       case 'withdraw':
         voice.cut();
-        this.parts.conversation.withdrawTurn();
+        this.parts.agent.withdraw(action.turn);
+        measures.turnWithdrawn(action.reply);
         this.parts.reporter.withdrawn(action.reply);
         return;
       case 'take_turn':
@@ -85,13 +80,18 @@ export class FloorKeeper {
         this.onEmptyTurn(action.mayContinue);
         return;
       case 'say_again':
+        answering.dropGuess('there was no text');
         rescuer.transcriptionFailed(this.parts.ears().turns.lastFailure);
         return;
       case 're_engage':
         log.event('re_engagement', { line: action.line });
-        this.sayText('prompt', this.prompts[action.line] ?? '');
+        answering.sayText('prompt', this.prompts[action.line] ?? '');
         return;
       case 'say_filler':
+        void this.parts.fillers.owed().then((isSaid) => {
+          if (!isSaid) rescuer.bridge();
+        });
+        return;
       case 'say_rescue':
         rescuer.bridge();
         return;
@@ -100,11 +100,10 @@ export class FloorKeeper {
         this.warnWhenQuiet();
         return;
       case 'closing_cancelled':
-        log.event('closing_cancelled', { reason: 'the caller spoke' });
+        log.event('closing_cancelled', { trigger: 'closure_phrase', reason: 'the caller spoke' });
         return;
       case 'expired':
-        this.expired[action.timer] = (this.expired[action.timer] ?? 0) + 1;
-        log.event('timer_expired', { timer: action.timer, count: this.expired[action.timer] });
+        this.countExpired(action.timer);
         return;
       case 'end':
         this.onEnd(action.cause);
@@ -112,146 +111,106 @@ export class FloorKeeper {
     }
   }
 
-  /** The bot's first line. */
-  open(text: string): void {
-    this.sayText('opening', text, this.parts.config.vad.protect_opening ?? false);
-  }
-
-  /** A line of the bot's own that belongs into the conversation. */
-  sayText(kind: Reply['kind'], text: string, isProtected = false): void {
-    const { voice, conversation } = this.parts;
-    const reply = voice.say(kind, () => justThis(text), { isProtected });
-    conversation.botReplies(reply.id);
-    this.attempts.set(reply, () => this.sayText(kind, text, isProtected));
-    void reply.ended.then((how) => this.onReplyEnded(reply, how === 'played'));
-  }
-
-  /** Makes a failed reply once more; null where it is not worth it. */
-  attemptOf(reply: Reply): (() => void) | null {
-    return this.attempts.get(reply) ?? null;
-  }
-
   /** A line that nobody waits for is said when nobody else speaks. */
   warnWhenQuiet(): void {
-    const { voice, config, log } = this.parts;
+    const { voice, config, log, answering } = this.parts;
     if (!this.warningIsDue || voice.isBusy || this.parts.ears().turns.state.phase !== 'caller_silent') return;
     this.warningIsDue = false;
-    log.event('duration_warning');
-    this.sayText('prompt', durationWarning(config));
+    log.event('duration_warning', { seconds_left: WARNING_SECONDS });
+    answering.sayText('prompt', durationWarning(config));
   }
 
   private takeTurn(action: Extract<CallAction, { type: 'take_turn' }>): void {
-    const { reporter, rescuer, conversation, log } = this.parts;
-    const ears = this.parts.ears();
-    const evidence = ears.turns.evidenceOf(action.turn);
-    const now = ears.turns.state.nowSample;
-    const turn: UserTurn = {
+    const { reporter, rescuer, answering } = this.parts;
+    const turn = this.describe(action);
+    this.userTurns++;
+    this.unheard = '';
+    rescuer.heardTurn();
+    reporter.turn(turn, this.parts.ears().turns.state.nowSample);
+    const isUncertain = turn.confidence !== null && turn.confidence < LOW_CONFIDENCE;
+    const asks = isUncertain && !this.askedAgain;
+    this.askedAgain = asks;
+    if (isUncertain) reporter.uncertain(turn, asks ? 'asked_again' : 'accepted');
+    if (!asks) {
+      answering.answer(turn, isUncertain);
+      return;
+    }
+    answering.askAgain(turn);
+  }
+
+  private describe(action: Extract<CallAction, { type: 'take_turn' }>): UserTurn {
+    const { turns } = this.parts.ears();
+    const evidence = turns.evidenceOf(action.turn);
+    return {
       id: action.turn,
       text: action.text,
       confidence: evidence.confidence,
       fromSample: action.fromSample,
       toSample: action.toSample,
+      decidedAtSample: action.decidedAtSample,
+      decidedAtMs: evidence.decidedAtMs,
       decidedBy: action.decidedBy,
       probability: action.probability,
       ruleReason: action.decidedBy === 'silence_rule' ? evidence.ruleReason : null,
       endpointMs: msOf(Math.max(0, action.decidedAtSample - action.toSample)),
-      transcribeMs: msOf(Math.max(0, now - action.decidedAtSample)),
+      transcribeMs: msOf(Math.max(0, turns.state.nowSample - action.decidedAtSample)),
     };
-    this.userTurns++;
-    this.unheard = '';
-    rescuer.heardTurn();
-    reporter.turn(turn, now);
-    const isUncertain = turn.confidence !== null && turn.confidence < LOW_CONFIDENCE;
-    if (isUncertain) {
-      const action = this.askedAgain ? 'accepted' : 'asked_again';
-      log.event('low_confidence', { confidence: Math.round((turn.confidence ?? 0) * 100) / 100, action });
-    }
-    const asks = isUncertain && !this.askedAgain;
-    this.askedAgain = asks;
-    if (asks) {
-      this.turnTaken(turn, null);
-      rescuer.askAgain();
-      return;
-    }
-    conversation.userSaid(turn.text);
-    this.answer(turn);
   }
 
-  private answer(turn: UserTurn): void {
-    const { voice, conversation, reporter } = this.parts;
-    const record = newAnswerRecord();
-    const reply = voice.say('answer', (signal) => this.think(turn, record, signal));
-    conversation.botReplies(reply.id);
-    this.attempts.set(reply, () => this.answer(turn));
-    void reply.ended.then((how) => {
-      reporter.answered(record);
-      this.onReplyEnded(reply, how === 'played');
-    });
+  private hold(): void {
+    const { voice, measures, log } = this.parts;
+    const { reply, turn, nowSample } = this.parts.ears().turns.state;
+    voice.hold();
+    measures.botHeld();
+    this.heldAtSample = nowSample;
+    log.event('bot_held', { reply: reply?.id, onset_ms: msOf(nowSample - (turn?.fromSample ?? nowSample)) });
   }
 
-  private async *think(turn: UserTurn, record: AnswerRecord, signal: AbortSignal): AsyncGenerator<string> {
-    const answer = this.parts.conversation.answer(signal);
-    yield* thinkAloud(answer, record, () => this.turnTaken(turn, record.note));
-    if (!signal.aborted) this.callTools(record);
-  }
-
-  private callTools(record: AnswerRecord): void {
-    for (const call of record.toolCalls) {
-      const isEndCall = call.name === 'end_call';
-      this.parts.reporter.toolCall(call, isEndCall);
-      if (!isEndCall) continue;
-      const { reason } = call.args;
-      this.endReason = typeof reason === 'string' ? reason : '';
-      this.parts.ears().turns.send({ type: 'close', cause: 'end_call' });
-    }
-  }
-
-  /** A turn that is answered a second time is told once. */
-  private turnTaken(turn: UserTurn, note: string | null): void {
-    if (this.takenTurn === turn) return;
-    this.takenTurn = turn;
-    this.parts.reporter.turnTaken(turn, note);
-    this.parts.onTurnLogged();
-  }
-
-  private onReplyEnded(reply: Reply, wasPlayed: boolean): void {
-    this.parts.ears().waits.botSaid(this.parts.voice.ledger.heardText(reply.id));
-    if (wasPlayed) this.parts.rescuer.replyPlayed();
+  private resume(): void {
+    const { voice, measures, log } = this.parts;
+    const { reply, nowSample } = this.parts.ears().turns.state;
+    voice.resume();
+    measures.botReleased();
+    log.event('bot_resumed', { reply: reply?.id, duration_ms: msOf(nowSample - this.heldAtSample) });
   }
 
   private cut(): void {
-    const { voice, reporter } = this.parts;
+    const { voice, reporter, measures } = this.parts;
+    const { turn, nowSample } = this.parts.ears().turns.state;
     const droppedMs = voice.queuedMs;
     const reply = voice.cut();
     if (!reply) return;
+    measures.botSilenced();
     this.unheard = voice.ledger.unheardText(reply.id);
-    reporter.interrupted(reply, droppedMs);
+    reporter.interrupted(reply, { droppedMs, onsetMs: msOf(nowSample - (turn?.fromSample ?? nowSample)) });
   }
 
-  private keepOverlap(action: Extract<CallAction, { type: 'overlap' }>): void {
-    this.overlaps++;
+  private keepOverlap({ text, fromSample }: Extract<CallAction, { type: 'overlap' }>): void {
     const { turns } = this.parts.ears();
-    this.parts.reporter.overlap(
-      action.text,
-      turns.overlapMeaning(action.text),
-      action.fromSample,
-      turns.state.nowSample,
-    );
+    this.parts.answering.dropGuess('the words were no turn');
+    this.overlaps++;
+    this.parts.reporter.overlap(text, turns.overlapMeaning(text), fromSample, turns.state.nowSample);
   }
 
   /** Speech without words. Where it cut the bot off, the bot goes on with what the caller has not heard. */
   private onEmptyTurn(mayContinue: boolean): void {
+    this.parts.answering.dropGuess('there were no words');
     this.parts.log.event('empty_turn');
     const rest = this.unheard;
     this.unheard = '';
-    if (mayContinue && rest !== '' && !this.parts.voice.isBusy) this.sayText('prompt', rest);
+    if (mayContinue && rest !== '' && !this.parts.voice.isBusy) this.parts.answering.sayText('prompt', rest);
+  }
+
+  private countExpired(timer: string): void {
+    const count = (this.expiredTimers[timer] ?? 0) + 1;
+    this.expiredTimers[timer] = count;
+    this.parts.log.event('timer_expired', { timer, count });
   }
 
   private onEnd(cause: Extract<CallAction, { type: 'end' }>['cause']): void {
-    const { end, rescuer } = this.parts;
+    const { end, rescuer, answering } = this.parts;
     if (cause === 'bot_debt') rescuer.owedTooLong();
-    else if (cause === 'end_call') end({ kind: 'end_call', reason: this.endReason });
-    else if (cause === 'closure_phrase') end({ kind: 'closure_phrase' });
+    else if (cause === 'end_call') end({ kind: 'end_call', reason: answering.endReason });
     else end({ kind: cause });
   }
 }

@@ -101,8 +101,8 @@ export class Rescuer {
   }
 
   /** What was heard is too uncertain to act on. */
-  askAgain(): void {
-    if (!this.isOver) this.say('again', 'not_understood', false);
+  askAgain(): Reply | null {
+    return this.isOver ? null : this.say('again', 'not_understood', false);
   }
 
   /** The model had no words for an answer, as when its filter refused them: the caller must not wait for any. */

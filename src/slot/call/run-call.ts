@@ -11,6 +11,8 @@ import { SPOOL_VERSION } from '../../contracts/versions.ts';
 import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow, monotonicMs } from '../../platform/clock.ts';
+import { parseNetwork } from '../../platform/guarded-http/network.ts';
+import { createGuardedHttp } from '../../platform/guarded-http.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import { ownIdentity } from '../../platform/process-identity.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
@@ -167,10 +169,12 @@ async function holdCall(
   let providers: OpenedProviders | null = null;
   try {
     providers = await openingProviders;
+    const networks = (config.outbound_allowed_networks ?? []).flatMap((text) => parseNetwork(text) ?? []);
     const session = new CallSession({
       config,
       transport,
       providers,
+      http: createGuardedHttp({ allowedNetworks: () => networks }),
       vad: tools.vad,
       turnModel: tools.turnModel,
       recorder,
@@ -223,7 +227,12 @@ async function holdCall(
       usage: log.usage,
       recorded,
       postCall,
-      endDetail: { ...facts, reason: verdict.reason, ...(log.leftOut > 0 ? { left_out: log.leftOut } : {}) },
+      endDetail: {
+        ...facts,
+        reason: verdict.reason,
+        cause: verdict.cause,
+        ...(log.leftOut > 0 ? { left_out: log.leftOut } : {}),
+      },
     }),
   });
   logger.info({ disconnected_by: verdict.disconnectedBy, seconds: durationSeconds }, 'the call has ended');
@@ -276,6 +285,7 @@ function failedStart(error: unknown): EndVerdict {
     disconnectedBy: 'error',
     by: 'error',
     trigger: null,
+    cause: 'failed_start',
     reason: `the call could not start: ${describeError(error)}`,
     lineStands: true,
   };

@@ -1,3 +1,4 @@
+import { MAX_COLLECT_MS, MAX_COLLECTED_DIGITS, MAX_INTER_DIGIT_MS } from '../../contracts/digit-tools.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 
 /** Digits that belong together: an account number, a PIN, a choice from a menu (RT-32). */
@@ -23,11 +24,6 @@ export const COLLECT_DEFAULTS: CollectRules = {
   totalMs: 20_000,
   isSecret: false,
 };
-
-/** The most digits of one entry, and the longest waits that a tool call may ask for. */
-const MAX_DIGITS = 32;
-const MAX_INTER_DIGIT_MS = 10_000;
-const MAX_TOTAL_MS = 60_000;
 
 export interface DigitCollection {
   readonly rules: CollectRules;
@@ -89,38 +85,19 @@ export function shownDigits(digits: string, isSecret: boolean): string {
   return isSecret && digits !== '' ? MASK.repeat(4) : digits;
 }
 
-/** Rules from the arguments of a tool call; what is missing or out of bounds takes its default or its bound. */
+/** Rules from the arguments of a call of `collect_digits` (contracts/digit-tools.ts); what is missing or out of bounds takes its default or its bound. */
 export function collectRules(args: Readonly<Record<string, unknown>>): CollectRules {
-  const maxDigits = bounded(args.max_digits, COLLECT_DEFAULTS.maxDigits, 1, MAX_DIGITS);
+  const maxDigits = bounded(args.max_digits, COLLECT_DEFAULTS.maxDigits, 1, MAX_COLLECTED_DIGITS);
   const terminator = args.terminator;
   return {
     minDigits: bounded(args.min_digits, COLLECT_DEFAULTS.minDigits, 1, maxDigits),
     maxDigits,
     terminator: terminator === '' ? null : terminator === '*' ? '*' : COLLECT_DEFAULTS.terminator,
     interDigitMs: bounded(args.inter_digit_ms, COLLECT_DEFAULTS.interDigitMs, 500, MAX_INTER_DIGIT_MS),
-    totalMs: bounded(args.timeout_ms, COLLECT_DEFAULTS.totalMs, 1_000, MAX_TOTAL_MS),
+    totalMs: bounded(args.timeout_ms, COLLECT_DEFAULTS.totalMs, 1_000, MAX_COLLECT_MS),
     isSecret: args.secret === true,
   };
 }
-
-/** JSON Schema of those arguments, as language models take it. */
-export const COLLECT_PARAMETERS = {
-  type: 'object',
-  additionalProperties: false,
-  properties: {
-    min_digits: { type: 'integer', minimum: 1, maximum: MAX_DIGITS },
-    max_digits: { type: 'integer', minimum: 1, maximum: MAX_DIGITS },
-    terminator: {
-      type: 'string',
-      enum: ['#', '*', ''],
-      description: 'Key that ends the entry, # by default',
-    },
-    inter_digit_ms: { type: 'integer', minimum: 500, maximum: MAX_INTER_DIGIT_MS },
-    timeout_ms: { type: 'integer', minimum: 1_000, maximum: MAX_TOTAL_MS },
-    secret: { type: 'boolean', description: 'True for a PIN, a card number or anything like it' },
-  },
-  required: [],
-} as const;
 
 const MASK = '•';
 

@@ -1,3 +1,4 @@
+import { MAX_TONE_KEYS } from '../../contracts/digit-tools.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { COLUMN_HZ, keyPlace, ROW_HZ } from './dtmf-keys.ts';
@@ -7,8 +8,6 @@ const ON_MS = 100;
 const OFF_MS = 80;
 /** A comma waits, as in every dialling string. */
 const COMMA_MS = 1_000;
-/** Enough for a menu, an extension or a card number with its pauses. */
-export const MAX_TONE_KEYS = 32;
 /** Edges are rounded, because a hard edge is a click that sounds on every frequency. */
 const EDGE_MS = 2;
 

@@ -18,15 +18,12 @@ export interface ListenerHooks {
   onSpeechStop(lastSample: number): void;
   /** What began as speech is the bot's own echo (RT-18). */
   onEcho(): void;
-  /** Everything before this sample has been looked at. */
-  onHeard(uptoSample: number): void;
+  /** A window has been looked at: its loudness, and whether it belongs to a stretch of speech. */
+  onWindow(levelDbfs: number, isSpeech: boolean): void;
 }
 
-/** Voice activity that hangs must not stop the call's clock: beyond this lag the received samples count. */
-const MAX_LAG_SAMPLES = LINE_RATE_HZ / 2;
-
 export class CallerListener {
-  private readonly vad: VoiceActivity | null;
+  private vad: VoiceActivity | null;
   private readonly stt: SttSession;
   private readonly wantsSilence: () => boolean;
   private readonly hooks: ListenerHooks;
@@ -94,7 +91,7 @@ export class CallerListener {
 
   /** Up to here the line's audio has been looked at; the clock of all turn timers. */
   get heardUptoSample(): number {
-    return Math.max(this.nextWindowSample, this.window.endSample - MAX_LAG_SAMPLES);
+    return this.nextWindowSample;
   }
 
   /** What was learned of the line. */
@@ -121,23 +118,33 @@ export class CallerListener {
         if (this.nextWindowSample < this.window.startSample) this.nextWindowSample = this.window.startSample;
         if (!this.window.copyTo(this.vadWindow, this.nextWindowSample)) return;
         const levelDbfs = this.level(this.vadWindow);
-        const probability = this.vad ? await this.vad.probability(this.vadWindow) : 0;
+        const probability = await this.probability();
         if (this.closed) return;
-        this.onWindow(this.noise.gate(probability, levelDbfs));
+        this.onWindow(this.noise.gate(probability, levelDbfs), levelDbfs);
       }
     } finally {
       this.isPumping = false;
     }
   }
 
-  private onWindow(probability: number): void {
+  /** Without voice activity the call goes on by the words of the engine alone. */
+  private async probability(): Promise<number> {
+    try {
+      return (await this.vad?.probability(this.vadWindow)) ?? 0;
+    } catch {
+      this.vad = null;
+      return 0;
+    }
+  }
+
+  private onWindow(probability: number, levelDbfs: number): void {
     const event = this.segmenter.push(probability, this.nextWindowSample);
     this.nextWindowSample += VAD_WINDOW_SAMPLES;
     if (event?.type === 'speech_start') this.onSpeechStart(event.atSample);
     if (this.segmenter.speaking) this.whileSpeaking();
     if (event?.type === 'speech_stop' && !this.isEcho) this.hooks.onSpeechStop(event.atSample);
     if (event?.type === 'speech_stop') this.isEcho = false;
-    this.hooks.onHeard(this.nextWindowSample);
+    this.hooks.onWindow(levelDbfs, this.segmenter.speaking);
   }
 
   private onSpeechStart(fromSample: number): void {
@@ -145,9 +152,10 @@ export class CallerListener {
     if (!this.wantsSilence() && !this.isTurnOpen) {
       this.fedSample = Math.max(this.fedSample, fromSample - TURN_PRE_ROLL_SAMPLES, 0);
     }
-    this.feed();
     this.isEcho = this.echo.isEcho(fromSample, this.nextWindowSample);
     if (!this.isEcho) this.hooks.onSpeechStart(fromSample);
+    // The turn stands before the engine hears its beginning: some give words at once.
+    this.feed();
   }
 
   private whileSpeaking(): void {

@@ -36,6 +36,7 @@ export class CallMeasures {
   private readonly replies = new Map<number, ReplyFacts>();
   private readonly units = new Map<number, { facts: ReplyFacts; clause: ClauseFacts }>();
   private openingMs: number | null = null;
+  private endedMs: number | null = null;
 
   /** Made when the line becomes ready. `now` is monotonic; `onWaterfall` is called at an answer's first sound. */
   constructor(options: { now: () => number; onWaterfall: (waterfall: Waterfall) => void }) {
@@ -69,6 +70,11 @@ export class CallMeasures {
 
   speechStopped(lastSample: number): void {
     this.silence.caller.close(this.line.spokenMs(lastSample, this.now()));
+  }
+
+  /** What had begun to sound like the caller is none: the bot's own echo. */
+  speechDenied(): void {
+    this.silence.caller.cancel();
   }
 
   /** A turn is over, its text is there, and `reply` is to answer it; speculative work on that reply may be known. */
@@ -118,17 +124,20 @@ export class CallMeasures {
     if (request) request.endedMs ??= this.now();
   }
 
-  /** `id` tells calls apart that run side by side. */
+  /** `id` tells calls apart that run side by side; the tool's name will do. */
   toolStarted(reply: number, id: string): void {
     this.replies.get(reply)?.tools.push({ id, fromMs: this.now(), endedMs: null });
   }
 
   toolEnded(reply: number, id: string): void {
-    const tool = this.replies.get(reply)?.tools.findLast((one) => one.id === id);
-    if (tool) tool.endedMs ??= this.now();
+    const tool = this.replies.get(reply)?.tools.findLast((one) => one.id === id && one.endedMs === null);
+    if (tool) tool.endedMs = this.now();
   }
 
-  /** A clause goes to the voice; `unit` is its number in the speech ledger. */
+  /**
+   * A clause goes to the voice; `unit` is its number in the speech ledger. Not for asides such as a tool's filler,
+   * whose frames are enough: the wait goes on until the answer itself is heard.
+   */
   clauseGiven(reply: number, unit: number): void {
     const facts = this.replies.get(reply);
     if (!facts || facts.clauses.length >= MAX_CLAUSES) return;
@@ -205,12 +214,17 @@ export class CallMeasures {
     this.quality.markEchoed(delayMs);
   }
 
-  /** Everything up to now, for `end_detail.measures`; `echo` is what the echo gate has learned. */
+  /** The call is over: what comes now, the work after it included, is no part of it. */
+  callEnded(): void {
+    this.endedMs ??= this.now();
+  }
+
+  /** Everything up to the end, or to now, for `end_detail.measures`; `echo` is what the echo gate has learned. */
   results(echo: { echoes: number; delayMs: number | null; lossDb: number | null }): CallMeasuresResult {
     return {
       opening_ms: this.openingMs,
       reply_gap: this.gaps.summary(),
-      silence: this.silence.totals(this.now()),
+      silence: this.silence.totals(this.endedMs ?? this.now()),
       line: this.quality.report(this.line.figures, echo),
     };
   }

@@ -16,6 +16,11 @@ export class Spans {
     if (last && last.toMs === Number.POSITIVE_INFINITY) last.toMs = Math.max(last.fromMs, toMs);
   }
 
+  /** The open one was a mistake. */
+  cancel(): void {
+    if (this.list.at(-1)?.toMs === Number.POSITIVE_INFINITY) this.list.pop();
+  }
+
   /** A stretch whose two ends are known; one that begins where the last one ended prolongs it. */
   add(fromMs: number, toMs: number): void {
     const last = this.list.at(-1);

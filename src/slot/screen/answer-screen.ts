@@ -104,8 +104,20 @@ export class AnswerScreen {
   /** Audio of the far end from `fromSample` of the line clock on. */
   feed(samples: Int16Array, fromSample: number): ScreenVerdict | null {
     if (this.isSettled) return null;
-    for (const event of this.tones.feed(samples, fromSample)) this.onTone(event);
+    this.hearTones(samples, fromSample);
     return this.tick(fromSample + samples.length);
+  }
+
+  /** As `feed`, without a verdict: for the beep that a message waits for, once the verdict stands. */
+  hearTones(samples: Int16Array, fromSample: number): readonly ToneEvent[] {
+    const events = this.tones.feed(samples, fromSample);
+    for (const event of events) this.onTone(event);
+    return events;
+  }
+
+  /** What the far end has been doing, for whoever leaves a message. */
+  get farEnd(): { isSpeaking: boolean; lastSpeechSample: number } {
+    return { isSpeaking: this.greeting.isSpeaking, lastSpeechSample: this.greeting.lastSpeechSample };
   }
 
   /** Voice activity began at `atSample`. A tone may count as voice for a moment, which does no harm. */
@@ -208,10 +220,14 @@ export class AnswerScreen {
     const isLong = this.greeting.longestSpeechMs > this.times.humanSpeechMs;
     const hasBeep = this.beep !== null && this.now - this.beep.endSample >= TONE_SETTLE_MS * this.perMs;
     const absences = this.count('absence');
-    const needsMore = this.hasShownPerson();
-    const hasMore = isLong || hasBeep || absences > 0;
-    if (this.count('invitation') > 0 && (!needsMore || hasMore)) return 'mailbox';
-    if (this.isAnnouncementOver() && (!needsMore || isLong)) return 'announcement';
+    if (this.hasShownPerson()) {
+      // People talk at length, their kitchens beep, and they speak of messages: only several signs make a machine.
+      if (this.count('invitation') > 0 && (hasBeep || (isLong && absences > 0))) return 'mailbox';
+      if (this.count('announcement') > 1 && isLong && this.isAnnouncementOver()) return 'announcement';
+      return hasBeep && isLong && absences > 0 ? 'mailbox' : null;
+    }
+    if (this.count('invitation') > 0) return 'mailbox';
+    if (this.isAnnouncementOver()) return 'announcement';
     if (hasBeep && (isLong || absences > 0)) return 'mailbox';
     if (hasBeep && this.isBareBeep()) return 'mailbox';
     if (absences > 1 && this.greeting.longestSpeechMs >= LONG_ABSENCE_MS) return 'mailbox';

@@ -31,7 +31,11 @@ export type DropAction =
   | { type: 'speak' }
   /** The mailbox had not been recording: cut, and say the message from its beginning. */
   | { type: 'speak_again' }
-  | { type: 'hang_up'; wasLeft: boolean; why: 'no_message' | 'left' | 'no_beep' | 'line_dead' | 'failed' | 'stuck' };
+  | {
+      type: 'hang_up';
+      wasLeft: boolean;
+      why: 'no_message' | 'left' | 'no_beep' | 'line_dead' | 'failed' | 'stuck';
+    };
 
 export interface DropStart {
   nowSample: number;

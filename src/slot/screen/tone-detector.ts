@@ -2,6 +2,7 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { HalveRate } from '../audio/halve-rate.ts';
 import { CallProgress, type ProgressKind } from './call-progress.ts';
 import { HOP_SAMPLES, ToneBank } from './tone-bank.ts';
+import { ToneRun } from './tone-run.ts';
 
 /** Positions are samples of the line clock, at the rate of the line. */
 export type ToneEvent =
@@ -26,9 +27,8 @@ const MAX_BEEP_MS = 3_000;
 /** Beeps are pure. A voiced sound has a second partial within a few dB, and hardly ever this much in one of them. */
 const MIN_SHARE = 0.5;
 const MAX_RIVAL = 0.12;
-/** The pitch of a voice moves more within 150 ms, and so does its loudness. */
-const MAX_DRIFT_HZ = 7;
-const MAX_SWING_DB = 5;
+/** Frequencies are known this well. */
+const DOUBT_HZ = 7;
 /** A reading looks at 40 ms: it finds a tone that fills most of them, so a run is longer than its readings. */
 const RUN_MARGIN_SAMPLES = 100;
 
@@ -46,7 +46,7 @@ export class ToneDetector {
   private place = 0;
   private origin = 0;
   private expected = 0;
-  private readonly run = { readings: 0, fromSample: 0, sumHz: 0, peakDbfs: 0, isReported: false };
+  private readonly run = new ToneRun();
 
   constructor(rateHz: 8_000 | 16_000 = LINE_RATE_HZ) {
     this.factor = rateHz / LINE_RATE_HZ;
@@ -74,16 +74,17 @@ export class ToneDetector {
   private onReading(events: ToneEvent[] | null): ToneEvent[] | null {
     let found = events;
     if (this.isTone()) {
-      if (!this.continuesRun()) {
+      const { run } = this;
+      if (!run.fits(this.bank)) {
         found = this.endRun(found);
-        this.beginRun();
+        run.begin(this.place - 2 * HOP_SAMPLES + RUN_MARGIN_SAMPLES);
       }
-      this.extendRun();
-      if (!this.run.isReported && this.runSamples() >= MIN_RUN_SAMPLES) {
-        this.run.isReported = true;
+      run.add(this.bank);
+      if (!run.isReported && this.runSamples() >= MIN_RUN_SAMPLES && run.isSteady()) {
+        run.isReported = true;
         found = add(found, {
           type: 'tone_start',
-          hz: this.runHz(),
+          hz: this.run.hz,
           fromSample: this.lineSample(this.run.fromSample),
         });
       }
@@ -94,38 +95,14 @@ export class ToneDetector {
 
   private isTone(): boolean {
     const { toneHz, toneShare, rivalShare } = this.bank;
-    const inBand = toneHz >= LOWEST_HZ - MAX_DRIFT_HZ && toneHz <= FAX_HZ + 15;
+    const inBand = toneHz >= LOWEST_HZ - DOUBT_HZ && toneHz <= FAX_HZ + 15;
     return inBand && toneShare >= MIN_SHARE && rivalShare <= MAX_RIVAL;
-  }
-
-  private continuesRun(): boolean {
-    const { run, bank } = this;
-    if (run.readings === 0) return false;
-    if (Math.abs(bank.toneHz - this.runHz()) > MAX_DRIFT_HZ) return false;
-    // The first reading of a run may hold only a part of the tone.
-    return run.readings < 2 || Math.abs(bank.levelDbfs - run.peakDbfs) <= MAX_SWING_DB;
-  }
-
-  private beginRun(): void {
-    const { run } = this;
-    run.readings = 0;
-    run.sumHz = 0;
-    run.peakDbfs = Number.NEGATIVE_INFINITY;
-    run.isReported = false;
-    run.fromSample = this.place - 2 * HOP_SAMPLES + RUN_MARGIN_SAMPLES;
-  }
-
-  private extendRun(): void {
-    const { run, bank } = this;
-    run.readings++;
-    run.sumHz += bank.toneHz;
-    run.peakDbfs = Math.max(run.peakDbfs, bank.levelDbfs);
   }
 
   private endRun(events: ToneEvent[] | null): ToneEvent[] | null {
     const { run } = this;
     if (run.readings === 0) return events;
-    const hz = this.runHz();
+    const hz = run.hz;
     // The reading that ends a run has moved on by a hop.
     const toSample = this.place - HOP_SAMPLES - RUN_MARGIN_SAMPLES;
     const isReported = run.isReported;
@@ -137,7 +114,7 @@ export class ToneDetector {
       hz,
       fromSample: this.lineSample(run.fromSample),
       toSample: this.lineSample(toSample),
-      isBeep: hz <= HIGHEST_HZ + MAX_DRIFT_HZ && lengthMs <= MAX_BEEP_MS,
+      isBeep: hz <= HIGHEST_HZ + DOUBT_HZ && lengthMs <= MAX_BEEP_MS,
     });
     const kind = this.progress.tone(hz, run.fromSample, toSample);
     return kind ? this.addProgress(found, kind) : found;
@@ -155,10 +132,6 @@ export class ToneDetector {
   /** Length of the run so far, up to where its last reading was still sure to hold the tone. */
   private runSamples(): number {
     return this.place - RUN_MARGIN_SAMPLES - this.run.fromSample;
-  }
-
-  private runHz(): number {
-    return this.run.sumHz / this.run.readings;
   }
 
   private lineSample(place: number): number {

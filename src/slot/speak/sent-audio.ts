@@ -1,4 +1,5 @@
 import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
+import { audioKernels } from '../../platform/audio-kernels.ts';
 
 /**
  * What has left and may not have been heard yet: the last frames and unit ends with the moment at which the caller
@@ -12,6 +13,8 @@ export type SentEntry =
 /** More than any far end is sent ahead: 1.3 seconds. */
 const MAX_FRAMES = 64;
 const MAX_ENDS = 64;
+/** A frame so much quieter than the one at the pause lies between words. */
+const WORD_BORDER_DB = 12;
 
 export class SentAudio {
   private readonly samples = new Int16Array(MAX_FRAMES * FRAME_SAMPLES);
@@ -36,25 +39,26 @@ export class SentAudio {
     if (this.ends.length > MAX_ENDS) this.ends.shift();
   }
 
-  /** Everything of which the caller has heard nothing by `nowMs`, in the order in which it was sent. */
-  takeUnheard(nowMs: number): SentEntry[] {
+  /**
+   * Everything of which the caller has heard nothing by `heardUntilMs`, in the order in which it was sent. With
+   * `rewindMs` it begins up to so much earlier, where the speech is quietest.
+   */
+  takeUnheard(heardUntilMs: number, rewindMs = 0): SentEntry[] {
     let first = this.frames;
-    const oldest = Math.max(0, this.frames - MAX_FRAMES);
-    while (first > oldest && (this.times[(first - 1) % MAX_FRAMES] ?? 0) >= nowMs) first--;
+    while (first > this.oldest && this.timeOf(first - 1) >= heardUntilMs) first--;
+    if (first < this.frames) first = this.quietestBefore(first, Math.floor(rewindMs / FRAME_MS));
     const entries: SentEntry[] = [];
     for (let index = first; index <= this.frames; index++) {
       for (const end of this.ends) {
-        if (end.afterFrames === index && end.playAtMs > nowMs) {
+        if (end.afterFrames === index && end.playAtMs > heardUntilMs) {
           entries.push({ unitId: end.unitId, end: true, playAtMs: end.playAtMs });
         }
       }
       if (index === this.frames) break;
-      const slot = index % MAX_FRAMES;
-      const from = slot * FRAME_SAMPLES;
       entries.push({
-        unitId: this.units[slot] ?? 0,
-        samples: this.samples.slice(from, from + FRAME_SAMPLES),
-        playAtMs: this.times[slot] ?? 0,
+        unitId: this.unitOf(index),
+        samples: this.samplesOf(index).slice(),
+        playAtMs: this.timeOf(index),
       });
     }
     this.forget();
@@ -65,6 +69,39 @@ export class SentAudio {
     this.frames = 0;
     this.ends = [];
   }
-}
 
-export const SENT_BOUND_MS = MAX_FRAMES * FRAME_MS;
+  /** The first frame to say again, so that the bot does not go on in the middle of a word. */
+  private quietestBefore(first: number, frames: number): number {
+    const level = (index: number) => audioKernels().level(this.samplesOf(index));
+    const borderDb = level(first) - WORD_BORDER_DB;
+    let found = first;
+    let quietestDb = borderDb;
+    for (let at = first - 1; at >= Math.max(this.oldest, first - frames); at--) {
+      const isSameSpurt =
+        this.unitOf(at) === this.unitOf(first) && this.timeOf(at + 1) - this.timeOf(at) < 2 * FRAME_MS;
+      if (!isSameSpurt) break;
+      const levelDb = level(at);
+      if (levelDb >= quietestDb) continue;
+      quietestDb = levelDb;
+      found = at;
+    }
+    return found;
+  }
+
+  private get oldest(): number {
+    return Math.max(0, this.frames - MAX_FRAMES);
+  }
+
+  private timeOf(index: number): number {
+    return this.times[index % MAX_FRAMES] ?? 0;
+  }
+
+  private unitOf(index: number): number {
+    return this.units[index % MAX_FRAMES] ?? 0;
+  }
+
+  private samplesOf(index: number): Int16Array {
+    const from = (index % MAX_FRAMES) * FRAME_SAMPLES;
+    return this.samples.subarray(from, from + FRAME_SAMPLES);
+  }
+}

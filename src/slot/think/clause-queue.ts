@@ -3,6 +3,8 @@ export interface SpokenClause {
   text: string;
   /** Bridges a wait: only wanted while the line is quiet, and no part of what the bot had to say. */
   isAside: boolean;
+  /** In place of a voice, at line rate. */
+  audio?: Int16Array;
 }
 
 /**

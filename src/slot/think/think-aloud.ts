@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse, LlmDelta, LlmUsage, ToolCall } from '../../providers/language-model.ts';
+import type { LlmCacheUse, LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../providers/language-model.ts';
 import { ClauseSplitter } from '../speak/text/clause-splitter.ts';
 
 /** What came with an answer besides its words; complete once the stream has ended. */
@@ -9,6 +9,8 @@ export interface AnswerRecord {
   usage: LlmUsage;
   /** How the prompt cache served it; null where nothing was said about it. */
   cache: LlmCacheUse | null;
+  /** Why it ended; null where it broke off, or where the model does not say. */
+  finish: LlmFinish | null;
   /** Who answered in the end; null where it was the provider that was asked. */
   servedBy: { provider: string; model: string | null } | null;
   /** From the request to the first token of content, be it a word or a tool call; null before one came. */
@@ -39,6 +41,7 @@ export async function* thinkAloud(
     if (delta.type === 'note') record.note = delta.note;
     if (delta.type === 'usage') record.usage = delta.usage;
     if (delta.type === 'cache') record.cache = delta.cache;
+    if (delta.type === 'finish') record.finish = delta.reason;
     if (delta.type === 'served_by') record.servedBy = { provider: delta.provider, model: delta.model };
     if (delta.type === 'tool_call') record.toolCalls.push(delta.call);
     if (delta.type === 'text' || delta.type === 'tool_call')
@@ -64,10 +67,20 @@ export const NO_USAGE: LlmUsage = {
 };
 
 export function newAnswerRecord(): AnswerRecord {
-  return { note: null, toolCalls: [], usage: NO_USAGE, cache: null, servedBy: null, firstTokenMs: null };
+  return {
+    note: null,
+    toolCalls: [],
+    usage: NO_USAGE,
+    cache: null,
+    finish: null,
+    servedBy: null,
+    firstTokenMs: null,
+  };
 }
 
 const DUE = Symbol('due');
+/** A clause that is due and has no place to end is asked for again after this. */
+const DUE_PAUSE_MS = 25;
 
 /** The deltas, and between them {@link DUE} whenever the moment that `dueAtMs` names passes without one. */
 async function* withDueTimes(
@@ -77,11 +90,14 @@ async function* withDueTimes(
   const source = deltas[Symbol.asyncIterator]();
   let next = source.next();
   let isOver = false;
+  let askedAtMs = 0;
   try {
     for (;;) {
       const dueMs = dueAtMs();
-      const settled = dueMs === null ? await next : await nextOrDue(next, dueMs - monotonicMs());
+      const atMs = Math.max(dueMs ?? 0, askedAtMs + DUE_PAUSE_MS);
+      const settled = dueMs === null ? await next : await nextOrDue(next, atMs - monotonicMs());
       if (settled === DUE) {
+        askedAtMs = monotonicMs();
         yield DUE;
         continue;
       }

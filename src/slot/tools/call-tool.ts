@@ -9,6 +9,8 @@ export interface CallTool {
   readonly declaration: Record<string, unknown>;
   /** It changes something outside this call: an interruption never cancels it, and it never runs twice (RT-49). */
   readonly isSideEffect: boolean;
+  /** It waits for the caller to do something, so its time is none that the caller waits for. */
+  readonly waitsForCaller?: boolean;
   /** How long its result is waited for. */
   readonly timeoutMs: number;
   /** Said while the caller would otherwise wait in silence. */
@@ -31,6 +33,8 @@ export interface ToolOutcome {
   result: unknown;
   error?: string;
   note?: string;
+  /** Heard by the far end after the words before the tool, at line rate: tones. */
+  sound?: Int16Array;
   /** What is done once the caller has heard the reply. */
   after?: AfterSpeech;
 }

@@ -1,4 +1,4 @@
-import { type GuardedHttp, type GuardedCall, OutboundFailure } from '../../platform/guarded-http.ts';
+import { type GuardedCall, type GuardedHttp, OutboundFailure } from '../../platform/guarded-http.ts';
 import type { Variables } from '../../platform/render-template.ts';
 import { renderHeaders, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { type CallTool, declarationOf, type ToolContext, type ToolOutcome } from './call-tool.ts';
@@ -23,7 +23,7 @@ const TEMPLATE_URL = /^https?:\/\/[^/?#@{}\s\\]+([/?#][^\s\\]*)?$/;
  */
 export function httpTool(
   config: Record<string, unknown>,
-  parts: { http: GuardedHttp; variables: Variables },
+  parts: { http: GuardedHttp; variables: Variables; reveal?: ((text: string) => string) | undefined },
 ): CallTool {
   const declaration = declarationOf(config);
   const schema = (declaration.function as Record<string, unknown>).parameters;
@@ -41,7 +41,7 @@ export function httpTool(
       if (lacking.length > 0) {
         return failure('bad_arguments', `these arguments are missing: ${lacking.join(', ')}`);
       }
-      const request = buildRequest(config, schema, args, parts.variables);
+      const request = buildRequest(config, schema, revealed(args, parts.reveal), parts.variables);
       if ('error' in request) return failure('failed', request.error);
       const { url, ...call } = request;
       if (isSideEffect) call.headers['idempotency-key'] = context.idempotencyKey;
@@ -71,13 +71,19 @@ function buildRequest(
   // An argument that may be left out is nothing in a URL, and null in a body.
   const optional = propertyNames(schema);
   const { url, missing } = renderUrl(template, { ...variables, args: { ...filled(optional, ''), ...args } });
-  if (missing.length > 0) return { error: `the URL needs ${missing.join(', ')}, which this call does not have` };
+  if (missing.length > 0)
+    return { error: `the URL needs ${missing.join(', ')}, which this call does not have` };
   const named = { ...variables, args: { ...filled(optional, null), ...args } };
   const headers = renderHeaders(textEntries(config.headers), named);
   if (!('accept' in headers)) headers.accept = 'application/json';
   if (method === 'GET') return { url, method, headers };
   const body = config.body === undefined ? args : renderJson(config.body, named, 'null').value;
-  return { url, method, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  return {
+    url,
+    method,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
 }
 
 async function send(
@@ -90,12 +96,17 @@ async function send(
   try {
     const answer = await http.send(url, isSideEffect ? call : { ...call, signal: context.signal });
     const said = readBody(answer.body, contentType(answer.headers));
-    if (answer.status >= 200 && answer.status < 300) return { status: 'ok', result: said ?? { status: 'ok' } };
+    if (answer.status >= 200 && answer.status < 300)
+      return { status: 'ok', result: said ?? { status: 'ok' } };
     const error =
       answer.status >= 300 && answer.status < 400
         ? `the server answered ${answer.status}, and redirects are not followed`
         : `the server answered ${answer.status}`;
-    return { status: 'failed', result: { error, ...(said === null ? {} : { answer: shortened(said) }) }, error };
+    return {
+      status: 'failed',
+      result: { error, ...(said === null ? {} : { answer: shortened(said) }) },
+      error,
+    };
   } catch (error) {
     if (!(error instanceof OutboundFailure)) throw error;
     if (error.kind === 'aborted') throw error;
@@ -133,6 +144,18 @@ function contentType(headers: Record<string, string | string[] | undefined>): st
 
 function failure(status: string, error: string): ToolOutcome {
   return { status, result: { error }, error };
+}
+
+/** Placeholders stand at the top of the arguments, where a model puts what another tool gave it. */
+function revealed(
+  args: Record<string, unknown>,
+  reveal: ((text: string) => string) | undefined,
+): Record<string, unknown> {
+  if (!reveal) return args;
+  const entries = Object.entries(args);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'string' ? reveal(value) : value]),
+  );
 }
 
 function missingArguments(schema: unknown, args: Record<string, unknown>): string[] {

@@ -16,7 +16,10 @@ export function idempotencyKey(act: {
 
 /** The same for equal arguments in any order of their keys. */
 export function argsHash(args: Record<string, unknown>): string {
-  return createHash('sha256').update(JSON.stringify(sorted(args, 0))).digest('hex').slice(0, 32);
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(args, 0)))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 /** Deeper arguments than a schema could ask for are told apart as text only. */

@@ -1,13 +1,13 @@
 import {
-  admits,
   abandonRequest,
-  beginRequest,
+  admits,
   type Breaker,
+  beginRequest,
   newBreaker,
   recordFailure,
   recordSuccess,
 } from '../../platform/circuit-breaker.ts';
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs, within } from '../../platform/clock.ts';
 import type { CallTool, ToolOutcome } from './call-tool.ts';
 
 /** Where passages come from. A call without a knowledge base has none. */
@@ -46,7 +46,9 @@ export function searchKnowledgeTool(
 ): CallTool {
   const breaker = newBreaker();
   const settings = {
-    knowledgeBaseIds: Array.isArray(knowledge.knowledge_base_ids) ? knowledge.knowledge_base_ids.map(String) : [],
+    knowledgeBaseIds: Array.isArray(knowledge.knowledge_base_ids)
+      ? knowledge.knowledge_base_ids.map(String)
+      : [],
     topK: typeof knowledge.top_k === 'number' ? knowledge.top_k : 4,
     minScore: typeof knowledge.min_score === 'number' ? knowledge.min_score : 0.2,
   };
@@ -72,10 +74,17 @@ async function ask(
   breaker: Breaker,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const timeout = AbortSignal.timeout(KNOWLEDGE_BUDGET_MS);
+  const overdue = new AbortController();
   beginRequest(breaker, monotonicMs());
   try {
-    const passages = await port.search(question, AbortSignal.any([signal, timeout]));
+    const searching = port.search(question, AbortSignal.any([signal, overdue.signal]));
+    // A base that does not hear the signal is not waited for either.
+    const passages = await within(searching, KNOWLEDGE_BUDGET_MS, null);
+    if (passages === null) {
+      overdue.abort();
+      recordFailure(breaker, monotonicMs());
+      return refused('timeout', 'the knowledge base did not answer in time; answer without it');
+    }
     recordSuccess(breaker, monotonicMs());
     return { status: 'ok', result: { passages: bounded(passages.slice(0, question.topK)) } };
   } catch (error) {
@@ -84,9 +93,7 @@ async function ask(
       throw error;
     }
     recordFailure(breaker, monotonicMs());
-    return timeout.aborted
-      ? refused('timeout', 'the knowledge base did not answer in time; answer without it')
-      : notAvailable();
+    return notAvailable();
   }
 }
 

@@ -16,8 +16,10 @@ export interface ToolBoxParts {
   http: GuardedHttp;
   /** Null until the call has a knowledge base. */
   knowledge?: KnowledgePort | null;
-  /** Tools of other parts of the slot, beside those of the config. One of the same name in the config wins. */
+  /** Tools of other parts of the slot, for configs that name them. */
   extra?: readonly CallTool[];
+  /** What stands behind a placeholder in an argument, such as a secret that the caller has keyed in. */
+  reveal?: (text: string) => string;
 }
 
 /** More tools than any vendor takes in a request; what is beyond is left out. */
@@ -34,11 +36,14 @@ export function createToolBox(config: RuntimeConfig, parts: ToolBoxParts): ToolB
     const declaration = declarationOf(entry);
     const { name } = declaration.function as Record<string, unknown>;
     if (typeof name !== 'string' || name === '' || tools.has(name) || tools.size >= MAX_TOOLS) continue;
-    const builtIn = builtInTool(name, declaration, config, parts, variables);
-    tools.set(name, entry.type === 'http' || !builtIn ? httpTool(entry, { http: parts.http, variables }) : builtIn);
-  }
-  for (const tool of parts.extra ?? []) {
-    if (!tools.has(tool.name) && tools.size < MAX_TOOLS) tools.set(tool.name, tool);
+    const builtIn =
+      builtInTool(name, declaration, config, parts, variables) ?? extraTool(name, declaration, parts.extra);
+    tools.set(
+      name,
+      entry.type === 'http' || !builtIn
+        ? httpTool(entry, { http: parts.http, variables, reveal: parts.reveal })
+        : builtIn,
+    );
   }
   const declarations = [...tools.values()].map(({ declaration }) => declaration);
   const undeclaredEnd = endCallTool(declarationOf({ name: 'end_call' }), config);
@@ -67,4 +72,16 @@ function builtInTool(
     default:
       return null;
   }
+}
+
+/** What the config says of its parameters counts; a plane that says nothing gets the tool's own. */
+function extraTool(
+  name: string,
+  declaration: Record<string, unknown>,
+  extra: readonly CallTool[] = [],
+): CallTool | null {
+  const tool = extra.find((candidate) => candidate.name === name);
+  if (!tool) return null;
+  const { parameters } = declaration.function as Record<string, unknown>;
+  return parameters === undefined ? tool : { ...tool, declaration };
 }

@@ -15,6 +15,8 @@ export interface ToolTurn {
   id: number;
   /** The caller was understood too poorly to act on it (RT-83). */
   isUncertain: boolean;
+  /** When the model was asked, on the monotonic clock: it knows of nothing that came later. */
+  askedAtMs: number;
   /** The reply is over: tools that only read end with it. */
   signal: AbortSignal;
 }
@@ -24,8 +26,6 @@ export interface ToolRunnerParts {
   toolBox: ToolBox;
   /** Writes an event of the call. */
   report: (event: CallEventName, detail: Record<string, unknown>) => void;
-  /** A tool has run; times are on the monotonic clock. */
-  onTool?: ((tool: string, startedAtMs: number, endedAtMs: number) => void) | undefined;
 }
 
 /** A tool at work, or done. */
@@ -39,14 +39,14 @@ export interface ToolRun {
 
 /**
  * Runs the tools of a call. An act that has begun is never cancelled and never begun twice (RT-49): the same call of the
- * same turn gets the first one's result, and while it is under way, so does the same call of a later turn.
+ * same turn gets the first one's result, and so does the same call of a later turn by a model that had not seen it yet.
  */
 export class ToolRunner {
   private readonly parts: ToolRunnerParts;
   /** Acts by their idempotency key. */
   private readonly acts = new Map<string, ToolRun>();
-  /** Acts under way, by tool and arguments. */
-  private readonly underWay = new Map<string, ToolRun>();
+  /** The latest act by tool and arguments, and when it was done. */
+  private readonly latest = new Map<string, { run: ToolRun; endedAtMs: number }>();
   private runs = 0;
 
   constructor(parts: ToolRunnerParts) {
@@ -70,22 +70,27 @@ export class ToolRunner {
 
   /** Waits for acts under way, so that what they did stands in the results. */
   async settle(timeoutMs: number): Promise<void> {
-    const outcomes = [...this.underWay.values()].map(({ outcome }) => outcome);
+    const outcomes = [...this.acts.values()].map(({ outcome }) => outcome);
     if (outcomes.length > 0) await within(Promise.all(outcomes), timeoutMs, null);
   }
 
   private act(call: ToolCall, tool: CallTool, turn: ToolTurn): ToolRun {
     const key = this.keyOf(call, turn);
     const same = `${call.name} ${argsHash(call.args)}`;
-    const known = this.acts.get(key) ?? this.underWay.get(same);
+    const before = this.latest.get(same);
+    const isUnseen = before !== undefined && before.endedAtMs >= turn.askedAtMs;
+    const known = this.acts.get(key) ?? (isUnseen ? before.run : undefined);
     if (known) {
       this.report('tool_call', call, tool, { status: 'repeated', note: 'the first run counts' });
       return known;
     }
     const run = this.begin(call, tool, turn, NEVER);
     this.acts.set(key, run);
-    this.underWay.set(same, run);
-    void run.outcome.then(() => this.underWay.delete(same));
+    const act = { run, endedAtMs: Number.POSITIVE_INFINITY };
+    this.latest.set(same, act);
+    void run.outcome.then(() => {
+      act.endedAtMs = monotonicMs();
+    });
     return run;
   }
 
@@ -108,10 +113,8 @@ export class ToolRunner {
         signal.aborted ? refusal('interrupted', 'the caller spoke before the tool was done') : failed(error),
       )
       .then((result) => {
-        const endedAtMs = monotonicMs();
-        const detail = { ...result, duration_ms: Math.round(endedAtMs - startedAtMs) };
+        const detail = { ...result, duration_ms: Math.round(monotonicMs() - startedAtMs) };
         this.report('tool_result', call, tool, detail);
-        this.parts.onTool?.(call.name, startedAtMs, endedAtMs);
         return result;
       });
     return { tool, isBinding: tool.isSideEffect, outcome };

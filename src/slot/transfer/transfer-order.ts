@@ -69,13 +69,17 @@ export function chooseTransfer(
 
 /** A number, a SIP or tel URI as contracts/bot/conversation.ts has it; a variable that stayed unfilled is none. */
 function isDestination(text: string): boolean {
-  return text.length <= 200 && /^(\+?[0-9*#]{2,32}|sips?:[^\s<>"{}]{3,190}|tel:\+?[0-9*#;=a-z-]{2,190})$/i.test(text);
+  return (
+    text.length <= 200 &&
+    /^(\+?[0-9*#]{2,32}|sips?:[^\s<>"{}]{3,190}|tel:\+?[0-9*#;=a-z-]{2,190})$/i.test(text)
+  );
 }
 
 function targetPlaces(value: unknown): Place[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isRecord).flatMap((target): Place[] => {
-    const destination = textOf(target.destination);
+    // The inner shape is open in interface.md; a plane of another make may say `number`.
+    const destination = textOf(target.destination) ?? textOf(target.number);
     if (destination === null) return [];
     return [
       {
@@ -91,7 +95,9 @@ function targetPlaces(value: unknown): Place[] {
 /** Name to number; a foreign control plane may serve a plain list. */
 function numberPlaces(value: unknown): Place[] {
   const place = (name: string | null, destination: unknown): Place[] =>
-    textOf(destination) === null ? [] : [{ name, destination: String(destination), headers: {}, message: null }];
+    textOf(destination) === null
+      ? []
+      : [{ name, destination: String(destination), headers: {}, message: null }];
   if (Array.isArray(value)) return value.flatMap((number) => place(null, number));
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, number]) => place(name, number));
@@ -100,7 +106,8 @@ function numberPlaces(value: unknown): Place[] {
 function headerTemplates(value: unknown): Record<string, string> {
   if (!isRecord(value)) return {};
   const texts = Object.entries(value).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && /^X-[A-Za-z0-9-]{1,60}$/i.test(entry[0]),
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && /^X-[A-Za-z0-9-]{1,60}$/i.test(entry[0]),
   );
   return Object.fromEntries(texts.slice(0, MAX_HEADERS));
 }

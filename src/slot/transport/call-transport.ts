@@ -16,6 +16,13 @@ export interface CallTransport {
   sendClear(): void;
   /** Asks for an echo once everything sent so far has been played. */
   sendMark(name: string): void;
+  /**
+   * Asks the far end to move its leg to another line (decisions.md 18). `asked`: it answers by `onTransferResult` or by
+   * closing. `by_close`: closing the line is the transfer. `impossible`, or no such method: this line knows none.
+   */
+  sendTransfer?(request: TransferRequest): 'asked' | 'by_close' | 'impossible';
+  /** Presses keys at the far end, for lines that carry them as messages; on others they are sent as tones. */
+  sendDtmf?(keys: string): void;
   /** Says why, closes in order, and forces the socket down when the peer does not answer. */
   hangUp(reason: string): Promise<void>;
   /** Closes with a code and a reason, without a hang-up message. */
@@ -31,6 +38,8 @@ export interface TransportHandlers {
   onAudio(samples: Int16Array): void;
   onMark(name: string): void;
   onDtmf(digit: string): void;
+  /** What became of a transfer that was asked for. */
+  onTransferResult?(result: TransferResult): void;
   /** The customer hung up, as the dialler says. */
   onStop(reason: string): void;
   /** The line is gone: closed by the peer, broken, or given up by us. */
@@ -43,6 +52,21 @@ export interface TransportHandlers {
 export interface SocketTransport extends CallTransport {
   /** From here on the handlers are called, in order, on this thread. */
   attach(handlers: TransportHandlers): void;
+}
+
+export interface TransferRequest {
+  destination: string;
+  /** Configured name of the destination; null where it has none. */
+  target: string | null;
+  reason: string;
+  headers: Record<string, string>;
+}
+
+export interface TransferResult {
+  status: 'ok' | 'failed';
+  reason: string;
+  sipCode: number | null;
+  sipStatus: string | null;
 }
 
 /** Puts what a line notices about itself into the record of the call. */

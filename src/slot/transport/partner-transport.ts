@@ -104,6 +104,11 @@ export class PartnerTransport implements SocketTransport {
     this.sender.mark(name);
   }
 
+  /** The carrier goes on to its next applet when the socket closes (runtime-peers.md 3.1, End). */
+  sendTransfer(): 'by_close' {
+    return 'by_close';
+  }
+
   hangUp(reason: string): Promise<void> {
     return this.close(CLOSE.normal, reason);
   }
@@ -111,7 +116,8 @@ export class PartnerTransport implements SocketTransport {
   async close(code: number, reason: string): Promise<void> {
     this.isGone = true;
     this.sender.close();
-    await closeSocket(this.socket, code, reason);
+    // To the carrier a stream that is handed on ends like any other.
+    await closeSocket(this.socket, code === CLOSE.transferred ? CLOSE.normal : code, reason);
   }
 
   tick(): void {
@@ -133,6 +139,7 @@ export class PartnerTransport implements SocketTransport {
   }
 
   private onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.isGone) return;
     this.watch.heard();
     if (isBinary) {
       // Some set-ups send pings of their own as binary messages.

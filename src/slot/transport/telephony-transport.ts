@@ -5,8 +5,8 @@ import { CLOSE, type ConnectedMessage, type Framing, type SlotMessage } from '..
 import { monotonicMs, within } from '../../platform/clock.ts';
 import { ArrivalBudget } from './arrival-budget.ts';
 import { AudioPayload } from './audio-payload.ts';
-import type { CallTransport, LineLoss, TransportHandlers } from './call-transport.ts';
-import { readInbound } from './inbound-message.ts';
+import type { CallTransport, LineLoss, TransferRequest, TransportHandlers } from './call-transport.ts';
+import { readInbound, transferResult } from './inbound-message.ts';
 import { PeerWatch } from './peer-watch.ts';
 
 /** A peer that does not answer our close frame is cut off after this. */
@@ -28,6 +28,7 @@ export class TelephonyTransport implements CallTransport {
   private handlers: TransportHandlers | undefined;
   private isReady = false;
   private isGone = false;
+  private isTransferAsked = false;
 
   /** `line` is the connection below the WebSocket; it tells what really left. */
   constructor(socket: WebSocket, line: Socket, connected: ConnectedMessage) {
@@ -79,6 +80,22 @@ export class TelephonyTransport implements CallTransport {
 
   sendMark(name: string): void {
     this.send({ event: 'mark', mark: { name } });
+  }
+
+  sendTransfer(request: TransferRequest): 'asked' | 'impossible' {
+    if (this.isGone || this.socket.readyState !== this.socket.OPEN) return 'impossible';
+    const { destination, target, reason, headers } = request;
+    this.isTransferAsked = true;
+    this.send({
+      event: 'transfer',
+      transfer: {
+        destination,
+        ...(target === null ? {} : { target }),
+        ...(reason === '' ? {} : { reason }),
+        headers,
+      },
+    });
+    return 'asked';
   }
 
   async hangUp(reason: string): Promise<void> {
@@ -137,7 +154,8 @@ export class TelephonyTransport implements CallTransport {
         this.count('repeated_connected');
         return;
       case 'transfer_result':
-        this.count('unexpected_transfer_result');
+        if (this.isTransferAsked) this.handlers?.onTransferResult?.(transferResult(message));
+        else this.count('unexpected_transfer_result');
     }
   }
 
@@ -175,6 +193,7 @@ export class TelephonyTransport implements CallTransport {
 
   /** Ends the call for a fault of the peer, with a close frame. */
   private end(code: number, reason: string): void {
+    if (this.isGone) return;
     this.gone({ kind: 'protocol', reason });
     void this.close(code, reason);
   }

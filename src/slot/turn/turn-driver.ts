@@ -1,9 +1,11 @@
 import { AppError } from '../../platform/app-error.ts';
+import { monotonicMs } from '../../platform/clock.ts';
 import type { SttSession, SttTurnEvent } from '../../providers/speech-to-text.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
 import { isCheckIn } from './overlap-meaning.ts';
 import { createTurnMachine, step } from './turn-machine.ts';
+import { joined } from './turn-moves.ts';
 import { dueTimer } from './turn-timers.ts';
 import type {
   OverlapMeaning,
@@ -24,6 +26,8 @@ export interface TurnEvidence {
   confidence: number | null;
   /** Why the turn model did not decide; null where it did. */
   ruleReason: string | null;
+  /** When it was called over, in monotonic milliseconds. */
+  decidedAtMs: number;
 }
 
 export interface TurnDriverOptions {
@@ -35,6 +39,8 @@ export interface TurnDriverOptions {
   stt: Pick<SttSession, 'flush' | 'discard'>;
   /** Which engine listens may change in the middle of a call. */
   strategy: () => TurnStrategy;
+  /** Whether the engine tells words on the way, as far as is known before it has. */
+  givesInterims: () => boolean;
   /** How long the text of a finished turn takes this engine, in samples. */
   finalWaitSamples: () => number;
   ears: {
@@ -47,6 +53,12 @@ export interface TurnDriverOptions {
     obey(action: CallAction): void;
     /** A turn could not be transcribed; what follows comes as an action. */
     onTranscriptionFailure(error: Error): void;
+    /** What the caller says, so far or in the end. */
+    onText(text: string): void;
+    /** A turn is probably over, and these are probably its words: an answer may be prepared (RT-51). */
+    onProbableEnd(turn: number, text: string): void;
+    /** It is not: the caller goes on. */
+    onContinued(): void;
   };
 }
 
@@ -70,6 +82,7 @@ export class TurnDriver {
   private readonly evidence = new Map<number, TurnEvidence & { pieces: number }>();
   private isDraining = false;
   private isStopped = false;
+  private isSuspended = false;
   private speechFromSample = 0;
   private speechSamples = 0;
   private interimAtSample = Number.NEGATIVE_INFINITY;
@@ -94,6 +107,17 @@ export class TurnDriver {
     }
   }
 
+  /** Somebody else has the line for a while: nothing that is said counts, and only the call's length goes on. */
+  suspend(): void {
+    this.isSuspended = true;
+  }
+
+  /** The bot has the line again; a silence of the caller is counted from here. */
+  restore(): void {
+    this.isSuspended = false;
+    this.send({ type: 'caller_activity' });
+  }
+
   /** Nothing is taken and no timer fires from here on. */
   stop(): void {
     this.isStopped = true;
@@ -106,6 +130,7 @@ export class TurnDriver {
     }
     if (!turn) this.speechSamples = 0;
     this.speechFromSample = fromSample;
+    this.options.hooks.onContinued();
     this.send({ type: 'speech_start', fromSample });
   }
 
@@ -117,15 +142,21 @@ export class TurnDriver {
   interim(text: string): void {
     if (text.trim() === '' || this.options.ears.hearsEcho) return;
     this.interimAtSample = this.now;
+    this.options.hooks.onText(text);
     this.send({ type: 'interim', text, meaning: this.meaningOf(text) });
   }
 
   engineTurn(event: SttTurnEvent): void {
     const text = 'text' in event ? event.text : '';
+    if (text.trim() !== '') this.options.hooks.onText(text);
     // The machine gives an id to a turn that opens with this, so its evidence is noted first.
     if (event.type === 'end')
       this.noteConfidence(this.state.turn?.id ?? this.state.turnCount + 1, event.confidence);
     this.send({ type: 'engine_turn', what: event.type, text, meaning: this.meaningOf(text) });
+    if (event.type === 'resumed') this.options.hooks.onContinued();
+    if (event.type === 'eager_end' && this.state.turn && !this.state.turn.isOverlap) {
+      this.options.hooks.onProbableEnd(this.state.turn.id, joined(this.state.turn.settledText, text.trim()));
+    }
   }
 
   /** The engine broke: the text of the open turn comes from its successor, and later. */
@@ -154,7 +185,12 @@ export class TurnDriver {
   }
 
   evidenceOf(turn: number): TurnEvidence {
-    return this.evidence.get(turn) ?? { confidence: null, ruleReason: null };
+    return this.evidenceFor(turn);
+  }
+
+  /** What words mean that are said over the bot, by the lists alone. */
+  overlapMeaning(text: string): OverlapMeaning {
+    return this.options.meaningOf(text);
   }
 
   private get now(): number {
@@ -162,23 +198,29 @@ export class TurnDriver {
   }
 
   private due() {
-    return this.isStopped ? null : dueTimer(this.state, this.now);
+    return this.isStopped || this.isSuspended ? null : dueTimer(this.state, this.now);
   }
 
   private take(event: TurnEvent): void {
-    if (this.isStopped) return;
+    if (this.isStopped || (this.isSuspended && event.type !== 'timer')) return;
     const { rules } = this.state;
     const { ears, waits } = this.options;
     rules.finalWaitSamples = this.options.finalWaitSamples();
+    rules.givesInterims = this.interimAtSample >= 0 || this.options.givesInterims();
     rules.silenceSamples = waits.silenceSamples;
     rules.forcedEndSamples = waits.forcedEndSamples;
-    for (const action of step(this.state, event, this.now)) this.obey(action);
+    const before = this.state.turn;
+    const wasDecided = before?.isDecided ?? false;
+    const actions = step(this.state, event, this.now);
+    const decided = this.state.turn ?? before;
+    if (decided?.isDecided && !wasDecided) this.evidenceFor(decided.id).decidedAtMs = monotonicMs();
+    for (const action of actions) this.obey(action);
     ears.turnIsOpen = this.state.turn !== null;
   }
 
   private obey(action: TurnAction): void {
     if (action.type === 'judge') void this.judge(action);
-    else if (action.type === 'flush') void this.flush(action.turn);
+    else if (action.type === 'flush') this.askForText(action.turn);
     else if (action.type === 'discard') this.options.stt.discard();
     else this.options.hooks.obey(action);
   }
@@ -213,11 +255,23 @@ export class TurnDriver {
     this.send({ type: 'verdict', turn, epoch, complete, probability });
   }
 
+  /** While the text is on its way, what was heard of it so far is good enough to begin to think. */
+  private askForText(turnId: number): void {
+    const { turn } = this.state;
+    if (turn?.id === turnId && turn.isDecided && turn.interim !== '') {
+      this.options.hooks.onProbableEnd(turnId, joined(turn.settledText, turn.interim));
+    }
+    void this.flush(turnId);
+  }
+
   private async flush(turn: number): Promise<void> {
     try {
       const heard = await this.options.stt.flush(AbortSignal.timeout(FLUSH_ABORT_MS));
       const text = heard.text.trim();
-      if (text !== '') this.noteConfidence(turn, heard.confidence);
+      if (text !== '') {
+        this.noteConfidence(turn, heard.confidence);
+        this.options.hooks.onText(text);
+      }
       this.send({ type: 'final', turn, text, meaning: this.meaningOf(text) });
     } catch (error) {
       if (this.isStopped) return;
@@ -245,7 +299,7 @@ export class TurnDriver {
   private evidenceFor(turn: number): TurnEvidence & { pieces: number } {
     const known = this.evidence.get(turn);
     if (known) return known;
-    const fresh = { confidence: null, ruleReason: null, pieces: 0 };
+    const fresh = { confidence: null, ruleReason: null, decidedAtMs: monotonicMs(), pieces: 0 };
     this.evidence.set(turn, fresh);
     const [oldest] = this.evidence.keys();
     if (this.evidence.size > MAX_EVIDENCE && oldest !== undefined) this.evidence.delete(oldest);

@@ -1,3 +1,4 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import {
   armDebt,
   boundOverlap,
@@ -53,6 +54,7 @@ export function createTurnMachine(rules: TurnRules): TurnState {
     audibleUntilSample: 0,
     reply: null,
     isHeld: false,
+    unheard: null,
     answered: null,
     linesUsed: 0,
     closing: null,
@@ -64,6 +66,9 @@ export function createTurnMachine(rules: TurnRules): TurnState {
   arm(state, 're_engage', rules.reEngageSamples);
   return state;
 }
+
+/** Words of the bot that come back from the far end are understood no later than this after it was heard. */
+const ECHO_OF_WORDS_SAMPLES = 1.5 * LINE_RATE_HZ;
 
 /** Takes one event at a moment of the line clock and says what to do. */
 export function step(state: TurnState, event: TurnEvent, atSample: number): TurnAction[] {
@@ -119,6 +124,9 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
     case 'line_busy':
       onLineBusy(state, event.untilSample);
       break;
+    case 'awaits_caller':
+      if (state.timers.has('debt_end')) armDebt(state, state.nowSample);
+      break;
     case 'close':
       state.closing ??= event.cause;
       settle(state, actions);
@@ -147,7 +155,9 @@ function onSpeechStart(state: TurnState, fromSample: number, actions: TurnAction
   const botHasFloor = state.reply !== null && !state.reply.isProtected;
   const turn = state.turn ?? newTurn(state, fromSample, botHasFloor);
   state.turn = turn;
+  turn.fromSample = Math.min(turn.fromSample, fromSample);
   turn.epoch++;
+  turn.isByText = false;
   turn.isTextCurrent = false;
   turn.isDecided = false;
   disarm(state, ...END_TIMERS);
@@ -203,9 +213,15 @@ function onInterim(state: TurnState, text: string, meaning: OverlapMeaning, acti
     state.turn = turn;
   }
   signOfEngine(state);
+  if (!turn && meaning !== 'nothing' && mayOpenByText(state)) {
+    turn = newTurn(state, state.nowSample, false);
+    turn.isByText = true;
+    state.turn = turn;
+  }
   if (!turn) return;
   turn.interim = text;
   turn.interimMeaning = meaning;
+  if (turn.isByText) heardWithoutSpeech(state, turn);
   if (turn.isOverlap && meaning === 'interruption') commit(state, turn, actions);
 }
 
@@ -217,6 +233,13 @@ function onFinal(
   actions: TurnAction[],
 ): void {
   const { turn } = state;
+  if (state.unheard?.turn === turnId) {
+    // The bot has gone on meanwhile; what was said over it still belongs into the transcript (RT-13).
+    const { fromSample } = state.unheard;
+    state.unheard = null;
+    if (text.trim() !== '') actions.push({ type: 'overlap', text: text.trim(), fromSample });
+    return;
+  }
   if (turn?.id !== turnId || (turn.usedInterim && !turn.awaitsFinal)) return;
   const wasAwaited = turn.awaitsFinal;
   turn.awaitsFinal = false;
@@ -234,6 +257,22 @@ function onFinal(
 function onFinalFailed(state: TurnState, turnId: number, actions: TurnAction[]): void {
   const { turn } = state;
   if (turn?.id === turnId && turn.awaitsFinal) textMissing(state, turn, actions);
+}
+
+/** A caller too quiet for voice activity is heard by their words (RT-02), unless they may be the bot's own echo. */
+function mayOpenByText(state: TurnState): boolean {
+  if (state.phase !== 'caller_silent' || state.rules.strategy === 'stt') return false;
+  return state.nowSample - state.audibleUntilSample > ECHO_OF_WORDS_SAMPLES;
+}
+
+/** As long as words come somebody speaks, whatever voice activity says. */
+function heardWithoutSpeech(state: TurnState, turn: CallerTurn): void {
+  const isOpen = state.phase === 'deciding' || state.phase === 'caller_silent';
+  if (!isOpen || turn.isDecided || turn.awaitsFinal) return;
+  turn.lastSpeechSample = state.nowSample;
+  enter(state, 'deciding');
+  disarm(state, ...END_TIMERS);
+  arm(state, 'turn_end', state.nowSample + state.rules.silenceSamples);
 }
 
 /** The wait for a text grows while its engine is being replaced, within the bound of all waits. */
@@ -263,6 +302,8 @@ function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   turn.interim = '';
   if (turn.isOverlap) {
     yieldToBot(state, turn, actions);
+    // What an engine still makes of it is the bot's own words.
+    state.unheard = null;
     return;
   }
   state.isSpeech = false;
@@ -348,5 +389,6 @@ function onLineBusy(state: TurnState, untilSample: number): void {
   if (due !== undefined && due < later) arm(state, 'debt_filler', later);
   // A goodbye is not cut off while it is being heard.
   const cap = state.timers.get('goodbye_cap');
-  if (cap !== undefined) arm(state, 'goodbye_cap', Math.max(cap, untilSample + state.rules.goodbyeCapSamples));
+  if (cap !== undefined)
+    arm(state, 'goodbye_cap', Math.max(cap, untilSample + state.rules.goodbyeCapSamples));
 }

@@ -45,6 +45,7 @@ export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAc
 export function considerEnd(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   enter(state, 'deciding');
   const { rules } = state;
+  turn.decidedBy = 'silence_rule';
   if (rules.strategy === 'stt') {
     trustEngine(state, turn);
     arm(state, 'stt_doubt', turn.lastSpeechSample + rules.sttDoubtSamples);
@@ -231,6 +232,7 @@ function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): v
 export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   const text = joined(turn.settledText, turn.interim);
   if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
+  else if (turn.awaitsFinal) state.unheard = { turn: turn.id, fromSample: turn.fromSample };
   if (!turn.isTextCurrent && !turn.awaitsFinal) actions.push({ type: 'discard' });
   disarm(state, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
   releaseBot(state, actions);
@@ -356,6 +358,7 @@ export function newTurn(state: TurnState, fromSample: number, isOverlap: boolean
     isTextCurrent: false,
     isDecided: false,
     usedInterim: false,
+    isByText: false,
     isOverlap,
     cutReply: false,
   };

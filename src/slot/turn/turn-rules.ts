@@ -13,7 +13,9 @@ const DEFAULT_RE_ENGAGEMENT = ['Are you still there?', 'I cannot hear you. Pleas
 const DEFAULT_RE_ENGAGE_SECONDS = 8;
 /** Shorter calls end without a warning. */
 const WARNED_CALL_SECONDS = 60;
-const WARNING_SECONDS = 20;
+export const WARNING_SECONDS = 20;
+/** As in speech-segmenter.ts. */
+const DEFAULT_START_MS = 160;
 /** Until something was measured. */
 const FINAL_WAIT_MS = 1_500;
 
@@ -53,7 +55,8 @@ export function turnRules(config: TurnConfig, engine: EngineFacts): TurnRules {
     debtEndSamples: samplesOf(20_000),
     playoutStuckSamples: samplesOf(300_000),
     goodbyeCapSamples: samplesOf(8_000),
-    closingListenSamples: samplesOf(600),
+    // RT-22: 0.6 s; who begins within it is noticed when their speech has become certain.
+    closingListenSamples: samplesOf(600 + (vad.start_ms ?? DEFAULT_START_MS)),
     hangupPauseSamples: samplesOf(300),
     maxDurationSamples: samplesOf(maxMs),
     warningSamples: isWarned ? samplesOf(WARNING_SECONDS * 1_000) : samplesOf(maxMs),

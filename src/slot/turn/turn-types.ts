@@ -122,6 +122,8 @@ export type TurnEvent =
   | { type: 'reply_ended'; reply: number; how: 'played' | 'cut' | 'failed' }
   /** Something that settles no debt is being heard until then: a line that bridges the wait. */
   | { type: 'line_busy'; untilSample: number }
+  /** The bot waits for something that the caller does without a word, such as pressing keys: it owes nothing. */
+  | { type: 'awaits_caller' }
   /** The call is to end once the reply has been heard. */
   | { type: 'close'; cause: 'end_call' | 'closure_phrase' }
   /** A digit, a transfer result: the caller is there. */
@@ -189,6 +191,8 @@ export interface CallerTurn {
   isDecided: boolean;
   /** The text did not come in time, and what was heard on the way stands for it. */
   usedInterim: boolean;
+  /** Only words told of it, and no voice activity yet. */
+  isByText: boolean;
   /** It began while the bot had the floor and has not taken it. */
   isOverlap: boolean;
   /** It cut a bot that was being heard. */
@@ -219,6 +223,8 @@ export interface TurnState {
   audibleUntilSample: number;
   reply: BotReply | null;
   isHeld: boolean;
+  /** Said over the bot and given up before its text came. */
+  unheard: { turn: number; fromSample: number } | null;
   /** The turn that the bot answers, until its reply is heard. */
   answered: TakenTurn | null;
   linesUsed: number;

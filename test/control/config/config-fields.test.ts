@@ -356,6 +356,27 @@ t.test('R82 the desk is on where the bot says so, with a rendered context', asyn
   });
 });
 
+t.test('RT-27 RT-29 voicemail detection is served with its phrases, and its answer rendered', async (t) => {
+  const rig = configRig(t);
+  const detection = {
+    enabled: true,
+    description: 'A machine.',
+    phrases: ['acme * night line'],
+    screening_phrases: ['gate keeper'],
+    screening_answer: 'We call {{crm.name}}.',
+  };
+  const { description: _, ...settings } = detection;
+  t.same((await rig.call({ voicemail_detection: detection }, { name: 'Asha' })).voicemail_detection, {
+    ...settings,
+    screening_answer: 'We call Asha.',
+  });
+  t.equal(
+    (await rig.call({ voicemail_detection: { ...detection, enabled: false } })).voicemail_detection,
+    null,
+  );
+  t.equal((await rig.call({})).voicemail_detection, null);
+});
+
 t.test('R73 R74 R75 R76 the small runtime fields', async (t) => {
   const rules = [{ disposition: 'Short', when: { max_duration_seconds: 5 } }];
   const served = await configRig(t).call(

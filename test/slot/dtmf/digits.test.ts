@@ -1,7 +1,7 @@
 import t from 'tap';
+import { COLLECT_PARAMETERS } from '../../../src/contracts/digit-tools.ts';
 import {
   COLLECT_DEFAULTS,
-  COLLECT_PARAMETERS,
   cancelDigits,
   collectDigits,
   collectRules,

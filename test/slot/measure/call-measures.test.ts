@@ -2,13 +2,18 @@ import t from 'tap';
 import { CALL_EVENTS } from '../../../src/contracts/call-events.ts';
 import type { Waterfall } from '../../../src/contracts/call-measures.ts';
 import { CallMeasures } from '../../../src/slot/measure/call-measures.ts';
+import { seededRandom } from './seeded-random.ts';
 
 const NO_ECHO = { echoes: 0, delayMs: null, lossDb: null };
 
-/** A call on a clock that is moved by hand: the caller's packets come every 20 ms, as on a good line. */
-function handMovedCall(packetMs = 20) {
+/**
+ * A call on a clock that is moved by hand: the caller's packets come every 20 ms as on a good line, or as late as
+ * `lateMs` says, in order.
+ */
+function handMovedCall(packetMs = 20, lateMs: () => number = () => 0) {
   let nowMs = 50_000;
   let packetsSent = 0;
+  let nextMs = packetMs + lateMs();
   let receivedSamples = 0;
   const startMs = nowMs;
   const waterfalls: Waterfall[] = [];
@@ -21,18 +26,24 @@ function handMovedCall(packetMs = 20) {
     waterfalls,
     /** Lets time pass up to a moment of the call, with the caller's packets on their way. */
     at(ms: number) {
-      while ((packetsSent + 1) * packetMs <= ms) {
+      while (nextMs <= ms) {
         packetsSent++;
         receivedSamples += packetMs * 8;
-        nowMs = startMs + packetsSent * packetMs;
+        nowMs = startMs + nextMs;
+        nextMs = Math.max(nextMs, (packetsSent + 1) * packetMs + lateMs());
         measures.audioReceived(new Int16Array(packetMs * 8));
       }
       nowMs = startMs + ms;
     },
-    /** The bot is heard from now on; its frames leave 200 ms ahead at most, which changes nothing here. */
-    speaks(unit: number, ms: number) {
-      for (let frame = 0; frame < ms / 20; frame++)
-        measures.frameSent(unit, nowMs + frame * 20, receivedSamples + frame * 160);
+    /** The bot's frames leave now and are heard from then on, or later by what lies queued at the far end. */
+    speaks(unit: number, ms: number, queuedMs = 0) {
+      for (let frame = 0; frame < ms / 20; frame++) {
+        const laterMs = queuedMs + frame * 20;
+        measures.frameSent(unit, nowMs + laterMs, receivedSamples + laterMs * 8);
+      }
+    },
+    get now() {
+      return nowMs - startMs;
     },
     get samples() {
       return receivedSamples;
@@ -204,6 +215,117 @@ t.test('audio that does not come and a transfer that is being made are silence o
   t.match(silence.by, { carrier: 1_020 + 4_000, caller: 4_980 });
   t.equal(line.facts.missing_ms, 1_020);
   t.equal(opening_ms, null);
+});
+
+t.test(
+  'RT-68 on lines of every kind the stages add up to the gap that was heard, within 20 ms',
+  async (t) => {
+    const random = seededRandom(2068);
+    const draw = (low: number, high: number) => low + Math.floor(random() * (high - low));
+    let worstMs = 0;
+    let turns = 0;
+    for (let round = 0; round < 150; round++) {
+      const packetMs = [20, 20, 40, 100][draw(0, 4)] ?? 20;
+      const call = handMovedCall(packetMs, () => (random() < 0.15 ? draw(0, 80) : 0));
+      const { measures, waterfalls } = call;
+      let ms = draw(3_000, 6_000);
+      for (let turn = 1; turn <= 4; turn++) {
+        const spokeMs = ms + draw(300, 2_000);
+        call.at(ms + 250);
+        measures.speechStarted(ms * 8);
+        call.at(spokeMs + 250 + packetMs);
+        measures.speechStopped(spokeMs * 8);
+        ms = call.now;
+        const pass = (most: number) => {
+          ms += draw(0, most);
+          call.at(ms);
+        };
+        const isSpeculative = random() < 0.3;
+        if (isSpeculative) measures.modelAsked(turn);
+        pass(1_400);
+        const decidedAtSample = call.samples;
+        pass(600);
+        measures.turnTaken({ turn, toSample: spokeMs * 8, decidedAtSample }, turn);
+        if (!isSpeculative) measures.modelAsked(turn);
+        for (let tools = draw(0, 3); tools > 0; tools--) {
+          pass(500);
+          measures.modelAnswers(turn);
+          measures.modelEnded(turn);
+          measures.toolStarted(turn, 'lookup');
+          pass(900);
+          measures.toolEnded(turn, 'lookup');
+          measures.modelAsked(turn);
+        }
+        pass(900);
+        measures.modelAnswers(turn);
+        pass(300);
+        measures.clauseGiven(turn, turn);
+        pass(400);
+        measures.firstByte(turn);
+        pass(30);
+        const queuedMs = draw(0, 200);
+        call.speaks(turn, 1_000, queuedMs);
+        measures.clauseDone(turn);
+        measures.modelEnded(turn);
+        // What the caller heard: nothing from the end of their own word to the bot's first.
+        const heardGapMs = ms + queuedMs - spokeMs;
+        const waterfall = waterfalls.at(-1);
+        if (waterfall?.turn !== turn) return t.fail(`no waterfall in round ${round}`);
+        worstMs = Math.max(worstMs, Math.abs(waterfall.gap_ms - heardGapMs));
+        turns++;
+        ms += queuedMs + 1_000;
+        call.at(ms);
+        measures.replyEnded(turn);
+        ms += draw(100, 3_000);
+      }
+    }
+    t.equal(turns, 600);
+    t.ok(worstMs <= 20, `the worst of ${turns} differs by ${worstMs} ms`);
+    t.comment(`worst difference ${worstMs} ms`);
+  },
+);
+
+t.test('of replies that never end only the latest are kept', async (t) => {
+  const call = handMovedCall();
+  const { measures } = call;
+  call.at(2_000);
+  for (let reply = 1; reply <= 50; reply++) {
+    measures.turnTaken({ turn: reply, toSample: 8_000, decidedAtSample: 12_000 }, reply);
+    measures.clauseGiven(reply, reply);
+  }
+  measures.frameSent(1, 52_000, 16_000);
+  t.equal(call.waterfalls.length, 0, 'the first is forgotten');
+  measures.frameSent(50, 52_000, 16_000);
+  t.equal(call.waterfalls.length, 1, 'the last is not');
+});
+
+t.test('the bot’s echo is nobody’s speech', async (t) => {
+  const call = handMovedCall();
+  const { measures } = call;
+  call.at(1_000);
+  call.speaks(1, 2_000);
+  call.at(1_500);
+  measures.speechStarted(1_200 * 8);
+  call.at(1_700);
+  measures.speechDenied();
+  call.at(4_000);
+  measures.speechStarted(3_500 * 8);
+  call.at(5_000);
+  t.match(measures.results(NO_ECHO).silence, {
+    caller_ms: 1_500,
+    both_ms: 0,
+    bot_ms: 2_000,
+    silence_ms: 1_500,
+  });
+});
+
+t.test('what happens after the end of the call is no part of it', async (t) => {
+  const call = handMovedCall();
+  const { measures } = call;
+  call.at(3_000);
+  measures.callEnded();
+  call.at(60_000);
+  t.equal(measures.results(NO_ECHO).silence.total_ms, 3_000);
 });
 
 t.test(

@@ -69,6 +69,16 @@ t.test('filled-in silence moves the line clock and is counted as missing', async
   t.equal(line.spokenMs(8_000 + 8_000 + 1_600, 3_000), 2_200);
 });
 
+t.test('a gap in the audio is missing audio and no jitter', async (t) => {
+  const line = new LineTime();
+  for (let packet = 1; packet <= 50; packet++) line.received(160, packet * 20);
+  line.filledIn(8_000, 2_000);
+  // The carrier goes on 300 ms behind its former pace.
+  for (let packet = 1; packet <= 50; packet++) line.received(160, 2_300 + packet * 20);
+  t.equal(line.figures.jitterMs, 0);
+  t.equal(line.figures.latePackets, 50);
+});
+
 t.test('what is not here yet arrives now, and nothing was spoken after its arrival', async (t) => {
   const line = new LineTime();
   t.equal(line.arrivedMs(1_000, 77), 77);

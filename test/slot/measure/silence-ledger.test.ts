@@ -207,6 +207,34 @@ t.test('folding what is settled changes no sum and bounds what is kept', async (
   }
 });
 
+t.test('what becomes known late is counted all the same', async (t) => {
+  const ledger = new SilenceLedger(0);
+  for (let atMs = 0; atMs < 100_000; atMs += 200) {
+    ledger.bot.add(atMs, atMs + 50);
+    ledger.settle(atMs + 100);
+  }
+  // Speech that began 14 s ago, and the turn that ended with it.
+  ledger.caller.open(86_000);
+  ledger.caller.close(88_000);
+  ledger.owe(replyTo(88_000, { carrier: 0, turn_wait: 1_000, stt: 400, llm: 2_000, tts: 0 }));
+  ledger.settle(100_000);
+  // A quarter of every 200 ms is the bot's.
+  t.match(ledger.totals(100_000), {
+    total_ms: 100_000,
+    bot_ms: 25_000 - 500,
+    both_ms: 500,
+    caller_ms: 1_500,
+    by: { turn_wait: 750, stt: 300, llm: 1_500, caller: 75_000 - 1_500 - 750 - 300 - 1_500 },
+  });
+});
+
+t.test('frames that follow each other are one stretch', async (t) => {
+  const ledger = new SilenceLedger(0);
+  for (let atMs = 40; atMs < 10_000; atMs += 20) ledger.bot.add(atMs, atMs + 20);
+  t.equal(ledger.count, 1);
+  t.equal(ledger.totals(10_000).bot_ms, 9_960);
+});
+
 t.test('a reply that never ends does not keep the whole call in memory', async (t) => {
   const ledger = new SilenceLedger(0);
   const stuck = replyTo(0, { carrier: 0, turn_wait: 100, stt: 100, llm: 100, tts: 100 });

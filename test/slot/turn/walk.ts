@@ -1,4 +1,4 @@
-import type { OverlapMeaning, TurnRules } from '../../../src/slot/turn/turn-types.ts';
+import type { OverlapMeaning, TurnEvent, TurnRules } from '../../../src/slot/turn/turn-types.ts';
 import { type Fault, must, TurnWorld, WALK_RULES } from './turn-world.ts';
 
 const MS = 8;
@@ -54,7 +54,8 @@ function randomStep(world: TurnWorld, random: () => number): void {
   else if (pick < 0.86) speakUnasked(world, random() < 0.3);
   else if (pick < 0.88) bind(world, random() < 0.5);
   else if (pick < 0.885) world.send({ type: 'close', cause: random() < 0.5 ? 'end_call' : 'closure_phrase' });
-  else if (pick < 0.92) world.engineEnds(meaning);
+  else if (pick < 0.91) world.engineEnds(meaning);
+  else if (pick < 0.93) aside(world, random, meaning);
   else stale(world, random);
 }
 
@@ -93,6 +94,25 @@ function stale(world: TurnWorld, random: () => number): void {
       world.send({ type: 'caller_activity' });
       return;
   }
+}
+
+/** What happens beside the conversation: engines that change or stall, echoes, lines that bridge, keys. */
+function aside(world: TurnWorld, random: () => number, meaning: OverlapMeaning): void {
+  const untilSample = world.now + Math.floor(random() * 4_000 * MS);
+  const events: TurnEvent[] = [
+    { type: 'final_delayed', untilSample },
+    { type: 'line_busy', untilSample },
+    { type: 'awaits_caller' },
+    { type: 'not_speech' },
+    { type: 'engine_turn', what: random() < 0.5 ? 'start' : 'eager_end', text: '', meaning },
+    { type: 'engine_turn', what: 'resumed', text: '', meaning },
+    {
+      type: 'strategy',
+      strategy: (['model', 'silence', 'stt'] as const)[Math.floor(random() * 3)] ?? 'model',
+    },
+  ];
+  const event = events[Math.floor(random() * events.length)];
+  if (event) world.send(event);
 }
 
 function dry(world: TurnWorld): void {

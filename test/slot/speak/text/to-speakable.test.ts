@@ -209,7 +209,7 @@ const HOSTILE = [
 ];
 
 t.test('RT-39 RT-40 no text of a hundred kilobytes takes long, whatever it repeats', async (t) => {
-  for (const language of ['en-IN', 'hi-IN', 'ta-IN']) {
+  for (const language of ['en-IN', 'hi-IN']) {
     const options = speakableOptions(language, [{ word: 'a', spoken: 'b' }]);
     for (const unit of HOSTILE) {
       const text = unit.repeat(Math.ceil(100_000 / unit.length));
