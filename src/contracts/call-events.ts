@@ -40,7 +40,6 @@ export const CALL_EVENTS = {
 
   // The bot speaks, and is spoken over.
   reply_started: ['reply', 'kind', 'response_ms', 'endpoint_ms', 'transcribe_ms', 'think_and_speak_ms'],
-  reply_ended: ['reply', 'status'],
   overlap: ['text', 'meaning', 'reply'],
   bot_held: ['reply', 'onset_ms', 'heard_ms'],
   bot_resumed: ['reply', 'duration_ms', 'reason'],

@@ -30,7 +30,7 @@ function speculating(answers: Part[][], change: Parameters<typeof talk>[1] & { i
 t.test('RT-51 a guess that comes true has asked the model already, and once', async (t) => {
   const { model, speculation, used, wasted, hear } = speculating([['It is noon.']]);
   speculation.begin(1, 'What time is it');
-  await until(() => model.requests.length === 1);
+  await until(() => model.requests.length === 1, 'the model is asked');
   speculation.begin(1, 'what time is it?');
   t.equal(await hear(1, 'What time is it?'), 'It is noon.', 'punctuation makes no other words');
   t.equal(model.requests.length, 1);
@@ -49,7 +49,7 @@ t.test('RT-51 no tool runs before the guess has come true', async (t) => {
     extra: [slow.tool],
   });
   speculation.begin(1, 'do it');
-  await until(() => model.requests.length === 1);
+  await until(() => model.requests.length === 1, 'the model is asked');
   await new Promise((resolve) => setTimeout(resolve, 50));
   t.equal(runs, 0);
   t.equal(await hear(1, 'do it'), 'It is done.');
@@ -62,10 +62,10 @@ t.test('RT-51 a wrong guess leaves no trace in the history, and its cost is told
     ['A card, then.'],
   ]);
   speculation.begin(1, 'I want a');
-  await until(() => model.requests.length === 1);
+  await until(() => model.requests.length === 1, 'the model is asked');
   await new Promise((resolve) => setTimeout(resolve, 20));
   t.equal(speculation.take(1, 'I want a card'), null);
-  await until(() => wasted.length === 1);
+  await until(() => wasted.length === 1, 'the guess is given up');
   t.match(wasted, [{ turn: 1, reason: 'the words changed' }]);
   t.ok((wasted[0]?.completionTokens ?? 0) > 0);
   const answer = agent.answer({ id: 1, text: 'I want a card' });

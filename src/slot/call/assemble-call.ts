@@ -18,10 +18,10 @@ import { Answering } from './answering.ts';
 import { BotVoice, justThis } from './bot-voice.ts';
 import { CallEars } from './call-ears.ts';
 import { CallReporter } from './call-reporter.ts';
-import type { SessionParts } from './call-session.ts';
 import type { EndSignal } from './end-arbiter.ts';
 import { FloorKeeper } from './floor-keeper.ts';
 import { Rescuer } from './rescuer.ts';
+import type { SessionParts } from './session-parts.ts';
 import { Speculation } from './speculation.ts';
 
 /** What a call is made of. Each part knows the others only by what is handed to it here. */

@@ -1,47 +1,22 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { GuardedHttp } from '../../platform/guarded-http.ts';
-import type { Logger } from '../../platform/logger.ts';
 import { LineClock } from '../audio/line-clock.ts';
-import type { TurnModel } from '../listen/turn-model.ts';
-import type { VoiceActivity } from '../listen/voice-activity.ts';
-import type { Recorder } from '../record/recorder.ts';
 import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import type { AfterSpeech } from '../tools/call-tool.ts';
-import type { CallTransport, TransportHandlers } from '../transport/call-transport.ts';
+import type { TransportHandlers } from '../transport/call-transport.ts';
 import { samplesOf } from '../turn/turn-rules.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
 import { assembleCall, type CallOrgans } from './assemble-call.ts';
-import type { OpenedProviders } from './call-providers.ts';
 import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
+import type { SessionParts } from './session-parts.ts';
 
 /** Speech that is no cough: a caller who said so much and was never understood was not silent. */
 const UNHEARD_SPEECH_SAMPLES = LINE_RATE_HZ / 2;
 /** Tools that change something outside finish; their outcome belongs into the results. */
 const TOOLS_SETTLE_MS = 5_000;
 const GAP_BLOCK = new Int16Array(LINE_RATE_HZ);
-
-export interface SessionParts {
-  config: RuntimeConfig;
-  transport: CallTransport;
-  providers: Omit<OpenedProviders, 'context' | 'finish'>;
-  /** For the tools of the bot. */
-  http: GuardedHttp;
-  vad: VoiceActivity | null;
-  turnModel: TurnModel | null;
-  recorder: Recorder | null;
-  log: CallLog;
-  logger: Logger;
-  /** The pacer ticked: the audio path lives. */
-  onPulse(): void;
-  /** It is decided how the call ends; the wind-down follows. */
-  onVerdict(verdict: EndVerdict): void;
-  /** A turn is complete in the journal. */
-  onTurnLogged(): void;
-}
 
 /**
  * One live conversation from its first word to the hang-up: puts ears, voice, turn machine and record together, keeps

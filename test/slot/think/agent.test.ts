@@ -55,6 +55,28 @@ t.test('RT-48 a turn of tools only is no failure, and the first sign of life is 
   t.notOk(said.answer.isEmpty);
 });
 
+t.test(
+  'RT-33 what a tool plays comes behind the words before it, and needs no words of its own',
+  async (t) => {
+    const sound = new Int16Array(800).fill(1_000);
+    const press = quickTool('', { run: () => ({ status: 'ok', result: 'pressed', sound }) });
+    const model = new ModelOnPaper(['I am pressing.', { name: 'quick' }], []);
+    const { agent } = talk(model, { extra: [press] });
+    const answer = agent.answer({ id: 1, text: 'press it' });
+    const heard: unknown[] = [];
+    const hooks = { onFirstToken: () => {}, onBound: () => {}, onStep: () => {} };
+    for await (const clause of answer.clauses(new AbortController().signal, hooks)) heard.push(clause);
+    t.same(heard, [
+      { text: 'I am pressing.', isAside: false },
+      { text: '', isAside: false, audio: sound },
+    ]);
+    const silent = new ModelOnPaper([{ name: 'quick' }], [], ['never asked for']);
+    const said = await talk(silent, { extra: [press] }).say('press it');
+    t.equal(silent.requests.length, 2, 'a model that has no words to it is not pressed for any');
+    t.notOk(said.answer.isEmpty);
+  },
+);
+
 t.test('RT-48 after five rounds of tools the model is asked for words and runs none', async (t) => {
   let runs = 0;
   const counting = quickTool(null, {

@@ -69,6 +69,16 @@ t.test('R15 URL, headers and body are templates over the contexts and the argume
   t.match(seen?.headers.host, /^crm\.example\.test/);
 });
 
+t.test('RT-32 a placeholder of secret digits is filled in the request, and only there', async (t) => {
+  answering(status(200, {}, 'fine'));
+  const reveal = (text: string) => text.replaceAll('[[digits-1]]', '4711');
+  const tool = httpTool({ ...BOOK, method: 'POST', url: origin() }, { http: localHttp(), variables, reveal });
+  const args = { day: '[[digits-1]]', note: 'as it is' };
+  await tool.run(args, { signal: new AbortController().signal, idempotencyKey: 'key-1' });
+  t.same(JSON.parse(receiver.seen[0]?.body ?? ''), { day: '4711', note: 'as it is' });
+  t.equal(args.day, '[[digits-1]]', 'what is written down afterwards is the placeholder');
+});
+
 t.test('without a body template the arguments are the body; GET has none', async (t) => {
   answering(status(200, {}, 'fine'));
   t.equal((await run({ method: 'PUT', url: origin() })).result, 'fine', 'text comes back as text');
