@@ -31,7 +31,8 @@ async function main(): Promise<number> {
   if (options.part === 'records') return benchCallRecords(options.records);
   if (options.part === 'conversation') return talk(options);
   if (options.part === 'providers') {
-    for (const line of describeProviders(await benchProviders(options.providersPlan))) print(line);
+    const figures = await benchProviders({ ...options.providersPlan, onBegin: print });
+    for (const line of describeProviders(figures)) print(line);
     return 0;
   }
   const calls = options.part === 'plane' ? 0 : await benchCalls(options);

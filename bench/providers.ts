@@ -28,12 +28,14 @@ const WARM_ROUNDS = 3;
 export async function benchProviders(plan: {
   rounds: number;
   sttRounds: number;
+  onBegin(sentence: string): void;
 }): Promise<ProviderFigures[]> {
   const vendors = await startVendors();
   const figures: ProviderFigures[] = [];
   try {
     for (const vendor of vendors) {
       const rounds = vendor.family === 'stt' ? plan.sttRounds : plan.rounds;
+      plan.onBegin(`${vendor.family} ${vendor.config.provider}: ${rounds} rounds`);
       figures.push(await benchProvider(vendor, rounds));
     }
     return figures;
@@ -77,8 +79,10 @@ function vendorByteMs(vendor: BenchVendor, sinceEntry: number, beforeMs: number)
   if (told !== undefined && told !== null) return told;
   const sent = vendor.emulator.log.entries
     .slice(sinceEntry)
-    .filter((entry) => entry.direction === 'out' && entry.atMs <= beforeMs && isContent(vendor, entry.kind));
-  const entry = vendor.family === 'tts' ? sent[0] : sent.at(-1);
+    .filter((entry) => entry.direction === 'out' && isContent(vendor, entry.kind));
+  // The emulator logs what it has written, so the other end may have read it a moment before that.
+  const entry =
+    vendor.family === 'tts' ? sent[0] : (sent.findLast(({ atMs }) => atMs <= beforeMs) ?? sent[0]);
   if (!entry) throw new Error('the emulator sent nothing in this round');
   return entry.atMs;
 }
