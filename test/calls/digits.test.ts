@@ -23,6 +23,8 @@ t.teardown(async () => {
 
 const QUESTION = humanSpeech('goforward.raw');
 const SECRET = '739154';
+const LONG_PROMPT =
+  'Please enter the four digits of your number, and take as much time as you need to find them, and press the keys one by one.';
 
 /** A bot that does `tool` when the caller says `word`, and says `reply` before it and `after` behind it. */
 function doing(
@@ -125,20 +127,25 @@ t.test('RT-32 secret digits reach the tool that needs them, and nobody else', as
 t.test(
   'RT-32 keys in the audio are heard once, also where the line signals them, and secret ones are not recorded',
   async (t) => {
-    const collect = (word: string, secret: boolean) =>
+    const collect = (word: string, secret: boolean, reply: string) =>
       doing(word, {
-        reply: 'Please enter it.',
+        reply,
         tool: 'collect_digits',
         args: { max_digits: 4, secret },
         after: 'Thank you.',
       });
-    const rules = [collect('secret', true), collect('open', false)];
+    const rules = [collect('secret', true, LONG_PROMPT), collect('open', false, 'And the other one.')];
     const result = await resultOfCall(house, keypadBot(['secret', 'open'], rules), async (call) => {
       await call.answerAfter(0);
-      t.ok(await ask(call, 1));
       const before = call.events.length;
-      await call.say(joined(dtmfTones('8520'), silence(300)));
+      await call.say(QUESTION);
+      await call.until(() => call.botIsSpeaking, 20_000);
+      await call.say(joined(silence(600), dtmfTones('8520'), silence(300)));
       t.ok(await hearsMore(call, before, 1), 'four tones are four digits');
+      t.ok(
+        call.events.slice(before).some(({ type }) => type === 'clear'),
+        'whoever presses keys need not hear the rest of the prompt',
+      );
       t.ok(await ask(call, 1));
       const later = call.events.length;
       const sounds = call.say(joined(dtmfTones('1'), silence(300)));
@@ -151,6 +158,8 @@ t.test(
       await call.hangUp();
     });
     const collected = result.events.filter(({ event }) => event === 'digits_collected');
+    t.notMatch(saidByBot(result).join(' '), /one by one/);
+    t.notOk(eventNamed(result, 'interrupted'), 'tones are no words');
     t.match(collected, [
       { digits: '••••', ended_by: 'max_digits' },
       { digits: '123', ended_by: 'terminator' },

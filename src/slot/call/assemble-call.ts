@@ -102,6 +102,8 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     onKey: () => undefined,
     onActivity(by) {
       ears().turns.send({ type: 'caller_activity' });
+      // Who presses the first key knows what was asked.
+      if (pad.isCollecting) voice.hush();
       // What is keyed in while keys are awaited is not spoken over the bot, however much a tone sounds like a voice.
       if (by === 'in_band' && pad.isCollecting) ears().keyHeard();
       guard.digit(clock.samples);

@@ -160,6 +160,11 @@ export class BotVoice {
     return this.speaker.cut();
   }
 
+  /** The caller needs no more of what is being said, and the reply goes on with what comes next. */
+  hush(): void {
+    this.speaker.hush();
+  }
+
   hold(): void {
     this.speaker.hold();
   }

@@ -42,6 +42,7 @@ export class FloorKeeper {
   private askedAgain = false;
   private warningIsDue = false;
   private heldAtSample = 0;
+  private heldReply: number | null = null;
   /** Timers that guarded against something stuck and fired, by name (RT-09). */
   readonly expiredTimers: Record<string, number> = {};
   userTurns = 0;
@@ -88,6 +89,8 @@ export class FloorKeeper {
         answering.sayText('prompt', this.prompts[action.line] ?? '');
         return;
       case 'say_filler':
+        // A paused bot says nothing new; it is asked again.
+        if (this.parts.ears().turns.state.isHeld) return;
         void this.parts.fillers.owed().then((isSaid) => {
           if (!isSaid) rescuer.bridge();
         });
@@ -163,15 +166,22 @@ export class FloorKeeper {
     voice.hold();
     measures.botHeld();
     this.heldAtSample = nowSample;
-    log.event('bot_held', { reply: reply?.id, onset_ms: msOf(nowSample - (turn?.fromSample ?? nowSample)) });
+    this.heldReply = reply?.isAudible ? reply.id : null;
+    // A bot that was not heard is kept from beginning, which is no pause to anybody.
+    if (this.heldReply === null) return;
+    log.event('bot_held', {
+      reply: this.heldReply,
+      onset_ms: msOf(nowSample - (turn?.fromSample ?? nowSample)),
+    });
   }
 
   private resume(): void {
     const { voice, measures, log } = this.parts;
-    const { reply, nowSample } = this.parts.ears().turns.state;
+    const { nowSample } = this.parts.ears().turns.state;
     voice.resume();
     measures.botReleased();
-    log.event('bot_resumed', { reply: reply?.id, duration_ms: msOf(nowSample - this.heldAtSample) });
+    if (this.heldReply === null) return;
+    log.event('bot_resumed', { reply: this.heldReply, duration_ms: msOf(nowSample - this.heldAtSample) });
   }
 
   private cut(): void {

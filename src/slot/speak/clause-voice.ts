@@ -12,7 +12,8 @@ import { type SpeakableOptions, SpeakableReply, toSpeakable } from './text/to-sp
 
 /** A reply as its voice knows it. */
 export interface VoicedReply extends Reply {
-  readonly epoch: number;
+  /** Of the pacer; a clause belongs to the one in which it was begun. */
+  epoch: number;
   /** The voice is known to fail, so that only audio at hand and the engine of this host can speak this reply. */
   readonly withoutVoice: boolean;
   /** What its clauses have in common, such as code that begins in one and ends in another. */
@@ -108,6 +109,7 @@ export class ClauseVoice {
     { text, spoken, isAside }: { text: string; spoken: string; isAside: boolean },
   ): Promise<void> {
     const { tts, pacer, ledger, lines, hooks } = this.options;
+    const { epoch } = reply;
     const unit = ledger.add(reply.id, text, { spoken, isAside });
     const told = clauseRecord(spoken);
     const kept = lines?.wants(spoken) ? new Keepsake(lines, spoken) : null;
@@ -118,7 +120,7 @@ export class ClauseVoice {
       ledger.made(unit.id, samples.length);
       if (samples.length > 0 && !isAside) reply.spoke = true;
       kept?.add(samples);
-      return pacer.push(reply.epoch, unit.id, samples);
+      return pacer.push(epoch, unit.id, samples);
     };
     try {
       const voiceHooks = {
@@ -150,7 +152,7 @@ export class ClauseVoice {
       if (told.wasSent) hooks.onSynthesized(told);
       hooks.onClauseDone?.(unit.id);
       // A voice that broke off still gets its mark, so that the part which was spoken is accounted for.
-      pacer.endUnit(reply.epoch, unit.id);
+      pacer.endUnit(epoch, unit.id);
     }
   }
 

@@ -102,13 +102,6 @@ export class Speaker {
     return reply;
   }
 
-  /** A reply whose audio is there as a whole, at line rate; `text` is what the transcript shows for it. */
-  playPcm(kind: Reply['kind'], audio: Int16Array, text: string): Reply {
-    return this.say(kind, async function* () {
-      yield { text, audio };
-    });
-  }
-
   /**
    * Silences the bot now. Returns the reply that was cut, or null where none ran. The far end is told to drop what it
    * has not played, unless nothing of the reply had left. A pause is over with that.
@@ -129,6 +122,21 @@ export class Speaker {
       this.hooks.onHeard(reply);
     }
     return replies.at(-1) ?? null;
+  }
+
+  /**
+   * Drops what the reply at work has said so far and the caller has not heard, as they need no more of it; the reply
+   * goes on with what comes next.
+   */
+  hush(): void {
+    const reply = this.current;
+    if (!reply || reply.clausesDone || !this.pacer.isSpeaking) return;
+    const heardUntilMs = this.heardUntilMs();
+    this.pacer.clear();
+    this.hooks.sendClear();
+    reply.epoch = this.pacer.epoch;
+    this.ledger.cut(reply.id, heardUntilMs);
+    this.hooks.onHeard(reply);
   }
 
   /**

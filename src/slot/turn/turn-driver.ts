@@ -115,7 +115,7 @@ export class TurnDriver {
   /** The bot has the line again; a silence of the caller is counted from here. */
   restore(): void {
     this.isSuspended = false;
-    this.send({ type: 'caller_activity' });
+    this.send({ type: 'line_returned' });
   }
 
   /** Nothing is taken and no timer fires from here on. */

@@ -14,6 +14,7 @@ import {
   joined,
   judgeOverlap,
   newTurn,
+  OVERLAP_TIMERS,
   releaseBot,
   settle,
   signOfEngine,
@@ -126,6 +127,9 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
       break;
     case 'awaits_caller':
       if (state.timers.has('debt_end')) armDebt(state, state.nowSample);
+      break;
+    case 'line_returned':
+      onLineReturned(state, actions);
       break;
     case 'close':
       state.closing ??= event.cause;
@@ -310,6 +314,17 @@ function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   state.turn = null;
   disarm(state, 'speech_stuck', 'final_wait');
   actions.push({ type: 'discard' });
+  settle(state, actions);
+}
+
+function onLineReturned(state: TurnState, actions: TurnAction[]): void {
+  state.turn = null;
+  state.unheard = null;
+  state.isSpeech = false;
+  state.linesUsed = 0;
+  disarm(state, ...END_TIMERS, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+  actions.push({ type: 'discard' });
+  releaseBot(state, actions);
   settle(state, actions);
 }
 

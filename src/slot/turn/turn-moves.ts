@@ -15,7 +15,7 @@ export const DEBT_TIMERS = ['debt_filler', 'debt_rescue', 'debt_end'] as const;
 /** Armed for a reply and void without it. */
 const BOT_TIMERS = [...DEBT_TIMERS, 'playout_stuck', 'goodbye_cap', 'closing_listen'] as const;
 /** Armed while both speak. */
-const OVERLAP_TIMERS = ['hold', 'commit', 'overlap_decide'] as const;
+export const OVERLAP_TIMERS = ['hold', 'commit', 'overlap_decide'] as const;
 /** One of them is armed while it is open whether a turn is over. */
 export const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_doubt', 'stt_turn_stuck'] as const;
 

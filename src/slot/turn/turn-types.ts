@@ -124,6 +124,8 @@ export type TurnEvent =
   | { type: 'line_busy'; untilSample: number }
   /** The bot waits for something that the caller does without a word, such as pressing keys: it owes nothing. */
   | { type: 'awaits_caller' }
+  /** Somebody else had the line for a while: whatever was going on then is over. */
+  | { type: 'line_returned' }
   /** The call is to end once the reply has been heard. */
   | { type: 'close'; cause: 'end_call' | 'closure_phrase' }
   /** A digit, a transfer result: the caller is there. */

@@ -1,4 +1,5 @@
 import type { VadConfig } from '../../contracts/runtime-config.ts';
+import { compileRulePattern } from '../../providers/llm/rule-pattern.ts';
 import { type AnswerRule, type AnswerWaits, waitsAfter } from './answer-waits.ts';
 import { PauseStatistics } from './pause-statistics.ts';
 import { msOf, samplesOf } from './turn-rules.ts';
@@ -57,17 +58,12 @@ export class TurnWaits {
   }
 }
 
-/** Rules of the bot; a pattern that is no regular expression fits nothing. */
+/** Rules of the bot; a pattern that could take long, or is none, fits nothing (refused when the bot is published). */
 function ownRules(config: VadConfig): AnswerRule[] {
   return (config.answer_rules ?? []).flatMap((rule) => {
-    try {
-      const waits = {
-        silenceMs: rule.silence_ms,
-        forcedEndMs: rule.forced_end_ms ?? Math.max(rule.silence_ms, config.turn_forced_end_ms ?? 1_600),
-      };
-      return [{ name: 'own', pattern: new RegExp(rule.pattern, 'iu'), waits }];
-    } catch {
-      return [];
-    }
+    const pattern = compileRulePattern(rule.pattern);
+    if (typeof pattern === 'string') return [];
+    const forcedEndMs = rule.forced_end_ms ?? Math.max(rule.silence_ms, config.turn_forced_end_ms ?? 1_600);
+    return [{ name: 'own', pattern, waits: { silenceMs: rule.silence_ms, forcedEndMs } }];
   });
 }

@@ -144,14 +144,40 @@ t.test('RT-45 an aside that cannot be spoken does not fail the answer, and may b
   t.notOk(given.includes('Wait.'));
 });
 
+t.test('RT-32 a prompt that the caller needs no more of is dropped, and its reply goes on', async (t) => {
+  const { voice } = timedVoice();
+  const call = spokenCall(t, { tts: voice });
+  const { promise: keyed, resolve: press } = Promise.withResolvers<void>();
+  const reply = call.speaker.say('answer', async function* () {
+    yield { text: 'ten seconds of it', audio: new Int16Array(80_000).fill(500) };
+    await keyed;
+    yield 'Thank you.';
+  });
+  await until('it is heard', () => call.heard.length > 20);
+  call.speaker.hush();
+  const heardFrames = call.heard.length;
+  t.ok(heardFrames < 400, 'the rest of the prompt is not sent');
+  press();
+  t.equal(await reply.ended, 'played');
+  t.ok(call.heard.length > heardFrames, 'what follows is');
+  t.match(call.ledger.heardText(reply.id), /^(ten .*)?Thank you\.$/);
+  t.notMatch(call.ledger.heardText(reply.id), /of it/);
+  call.speaker.hush();
+  t.notOk(call.speaker.isBusy);
+});
+
 t.test('audio that is there as a whole is played like any reply, and can be cut', async (t) => {
   const { voice, given } = timedVoice();
   const call = spokenCall(t, { tts: voice });
-  const tones = call.speaker.playPcm('prompt', new Int16Array(1_600).fill(500), '');
+  const tones = call.speaker.say('prompt', () =>
+    saying({ text: '', audio: new Int16Array(1_600).fill(500) }),
+  );
   t.equal(await tones.ended, 'played');
   t.equal(call.heard.length, 10);
   t.equal(call.ledger.heardText(tones.id), '');
-  const long = call.speaker.playPcm('prompt', new Int16Array(80_000), 'ten seconds of it');
+  const long = call.speaker.say('prompt', () =>
+    saying({ text: 'ten seconds of it', audio: new Int16Array(80_000) }),
+  );
   await until('it is heard', () => call.heard.length > 20);
   call.speaker.cut();
   t.equal(await long.ended, 'cut');

@@ -182,6 +182,12 @@ export class TurnWorld {
     this.send({ type: 'reply_ended', reply: live.id, how });
   }
 
+  /** A transfer failed: what was being said before is nobody's any more. */
+  returnLine(): void {
+    for (const [word, fate] of this.fate) if (fate === 'withdrawn') this.fate.delete(word);
+    this.send({ type: 'line_returned' });
+  }
+
   private obey(action: TurnAction): TurnEvent[] {
     switch (action.type) {
       case 'judge':

@@ -104,6 +104,7 @@ function aside(world: TurnWorld, random: () => number, meaning: OverlapMeaning):
     { type: 'line_busy', untilSample },
     { type: 'awaits_caller' },
     { type: 'not_speech' },
+    { type: 'line_returned' },
     { type: 'engine_turn', what: random() < 0.5 ? 'start' : 'eager_end', text: '', meaning },
     { type: 'engine_turn', what: 'resumed', text: '', meaning },
     {
@@ -112,7 +113,8 @@ function aside(world: TurnWorld, random: () => number, meaning: OverlapMeaning):
     },
   ];
   const event = events[Math.floor(random() * events.length)];
-  if (event) world.send(event);
+  if (event?.type === 'line_returned') world.returnLine();
+  else if (event) world.send(event);
 }
 
 function dry(world: TurnWorld): void {
