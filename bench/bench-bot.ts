@@ -28,10 +28,13 @@ export const BENCH_BOT = {
   max_call_duration_seconds: 3_600,
 };
 
+/** Spelled out, because a digit would be spoken as a word and change the length of its clause. */
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'] as const;
+
 /** So many sentences of exactly CLAUSE_CHARS characters. */
 function speech(clauses: number): string {
   return Array.from({ length: clauses }, (_, index) => {
-    const words = `This is sentence ${index} of what the bench says`;
+    const words = `This ${ORDINALS[index % ORDINALS.length]} sentence is what the bench says`;
     return `${words
       .slice(0, CLAUSE_CHARS - 1)
       .trimEnd()

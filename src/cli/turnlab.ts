@@ -21,7 +21,7 @@ const EXIT_USAGE = 2;
 export const TURNLAB_HELP = `trunkline turnlab CALL: what other turn settings would have changed in a recorded call.
 
 usage: trunkline turnlab CALL|FILE.wav [--vad KEY=VALUE]... [--base KEY=VALUE]...
-                         [--min-words N] [--swap] [--svg FILE] [--json]
+                         [--swap] [--svg FILE] [--json]
 
 Runs the caller's side of a stereo recording through the voice activity, the turn model and the turn
 machine of a slot, faster than real time: once with the settings that the call had and once with the
@@ -30,12 +30,12 @@ is heard where the recording has it. CALL is a session id; its recording is look
 
   --vad KEY=VALUE    a key of the bot's "vad" object to try, for example turn_threshold=0.6
   --base KEY=VALUE   a key of "vad" that the call had; what is not named has its default
-  --min-words N      "min_words_interruption" of the bot (0)
   --swap             the caller is on the right channel
   --svg FILE         write a picture of the turns along time
   --json             turns, overlaps and the comparison as JSON
 
 A turn end counts as a cut-in when the caller goes on within 1.5 s although the bot was not heard.
+Words are not known here: speech over the bot interrupts it by its length alone.
 
 examples
   trunkline turnlab 7b0c --vad turn_silence_ms=900
@@ -45,7 +45,6 @@ interface LabWish {
   what: string;
   base: VadConfig;
   trial: VadConfig;
-  minWords: number;
   swap: boolean;
   svg: string | undefined;
   json: boolean;
@@ -80,9 +79,8 @@ async function runLab(wish: LabWish): Promise<void> {
   try {
     const startedAtMs = monotonicMs();
     const heard = await lab.hear(recording);
-    const { minWords } = wish;
-    const before = await lab.replay(heard, { vad: wish.base, minWords });
-    const after = await lab.replay(heard, { vad: wish.trial, minWords });
+    const before = await lab.replay(heard, { vad: wish.base });
+    const after = await lab.replay(heard, { vad: wish.trial });
     const tookMs = Math.round(monotonicMs() - startedAtMs);
     const comparison = compareTurns(before, after);
     const both = [
@@ -130,7 +128,6 @@ function readWish(args: string[]): LabWish {
     options: {
       vad: { type: 'string', multiple: true, default: [] },
       base: { type: 'string', multiple: true, default: [] },
-      'min-words': { type: 'string', default: '0' },
       swap: { type: 'boolean', default: false },
       svg: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -138,15 +135,12 @@ function readWish(args: string[]): LabWish {
   });
   const [what, ...more] = positionals;
   if (!what || more.length > 0) throw new Error('name one call or one WAV file');
-  const minWords = Number(values['min-words']);
-  if (!Number.isInteger(minWords) || minWords < 0) throw new Error('--min-words is a whole number');
   const base = readVadSettings('--base', values.base);
   return {
     what,
     base,
     // What is tried stands on what the call had.
     trial: { ...base, ...readVadSettings('--vad', values.vad) },
-    minWords,
     swap: values.swap,
     svg: values.svg,
     json: values.json,

@@ -66,6 +66,13 @@ export const VadConfig = Type.Object(
     turn_silence_ms: Type.Optional(
       Type.Number({ minimum: 200, maximum: 10000, description: 'The silence rule, without the model (700)' }),
     ),
+    turn_pre_roll_ms: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 2000,
+        description: 'Audio before the first speech that the turn model and the engine hear too (500)',
+      }),
+    ),
     turn_model: Type.Optional(Type.Union([Type.Literal('smart_turn'), Type.Literal('off')])),
     turn_detection: Type.Optional(
       Type.Union([Type.Literal('local'), Type.Literal('stt')], {

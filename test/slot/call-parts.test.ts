@@ -5,6 +5,14 @@ import { configUrlFor, readConfig } from '../../src/slot/call/fetch-config.ts';
 
 t.test('RT-25 one arbiter names who ended the call', async (t) => {
   t.equal(judgeEnd({ kind: 'end_call', reason: '' }, true).disconnectedBy, 'bot', 'R96');
+  const busy = judgeEnd({ kind: 'line_dead', reason: 'busy' }, true);
+  t.match(
+    busy,
+    { disconnectedBy: 'customer', lineStands: true, cause: 'line_dead' },
+    'RT-28 only a tone is left',
+  );
+  const mailbox = judgeEnd({ kind: 'voicemail', reason: 'left' }, true);
+  t.match(mailbox, { disconnectedBy: 'voicemail', by: 'bot', lineStands: true }, 'R98 a mailbox');
   t.equal(judgeEnd({ kind: 'caller_silent' }, true).disconnectedBy, 'bot', 'R96 dead air after words');
   t.equal(judgeEnd({ kind: 'caller_silent' }, false).disconnectedBy, 'RNR', 'R99 not a word');
   t.equal(judgeEnd({ kind: 'stop', reason: '' }, true).disconnectedBy, 'customer', 'R97');

@@ -50,6 +50,7 @@ export class Answering {
   /** Answers a turn; `isUncertain` where it was understood too poorly to act on it (RT-83). */
   answer(turn: UserTurn, isUncertain = false): void {
     if (this.readyLine !== null) {
+      this.dropGuess('the turn is not answered');
       this.turnTaken(turn, null);
       this.parts.measures.turnTaken(timesOf(turn), this.sayReadyLine(this.readyLine).id);
       return;
@@ -121,7 +122,9 @@ export class Answering {
   }
 
   private tryAnswer(turn: UserTurn, isUncertain: boolean): Reply {
-    const guessed = isUncertain ? null : this.parts.speculation.take(turn.id, turn.text);
+    // A guess was made before anybody knew how poorly the words were understood.
+    if (isUncertain) this.dropGuess('the words are uncertain');
+    const guessed = this.parts.speculation.take(turn.id, turn.text);
     const answer = guessed ?? this.parts.agent.answer({ id: turn.id, text: turn.text, isUncertain });
     return this.sayAnswer(answer, turn, () => {
       this.parts.measures.replyBegun(this.tryAnswer(turn, isUncertain).id);

@@ -261,6 +261,7 @@ function assembleGuard(
       stopBot() {
         ears().turns.suspend();
         fillers.stop();
+        answering.dropGuess('a machine has answered');
         voice.cut();
       },
       sayMessage(text) {

@@ -12,8 +12,6 @@ import type { HeardRecording, Span } from './hear-recording.ts';
 /** What is tried out. */
 export interface ReplaySettings {
   vad: VadConfig;
-  /** `min_words_interruption`; a recording has no words, so above 1 nothing interrupts but longer speech. */
-  minWords?: number;
 }
 
 /** What the turn machine made of a recording; positions are samples of its clock. */
@@ -84,7 +82,7 @@ class Replayer {
     this.threshold = settings.vad.turn_threshold ?? 0.5;
     const config = {
       vad: settings.vad,
-      min_words_interruption: settings.minWords ?? 0,
+      min_words_interruption: 0,
       re_engagement: {},
       max_call_duration_seconds: NEVER_SAMPLES / LINE_RATE_HZ,
     };

@@ -34,6 +34,7 @@ export class CallerListener {
   private readonly vadWindow = new Int16Array(VAD_WINDOW_SAMPLES);
   private readonly gate = new EchoGate();
   private readonly echo = new EchoWatch(this.gate);
+  private readonly preRollSamples: number;
   private isTurnOpen = false;
   private isEcho = false;
   private speechFromSample = 0;
@@ -58,6 +59,9 @@ export class CallerListener {
     this.wantsSilence = options.wantsSilence;
     this.hooks = options.hooks;
     this.segmenter = new SpeechSegmenter(options.config);
+    const preRollMs = options.config.turn_pre_roll_ms;
+    this.preRollSamples =
+      preRollMs === undefined ? TURN_PRE_ROLL_SAMPLES : Math.round((preRollMs * LINE_RATE_HZ) / 1000);
   }
 
   /** Caller audio, or the silence that stands for audio that never came. */
@@ -101,7 +105,7 @@ export class CallerListener {
 
   /** Audio of a turn with its pre-roll, its last 8 s. */
   turnAudio(fromSample: number, toSample: number): Int16Array {
-    return this.window.segment(Math.max(0, fromSample - TURN_PRE_ROLL_SAMPLES), toSample);
+    return this.window.segment(Math.max(0, fromSample - this.preRollSamples), toSample);
   }
 
   async close(): Promise<void> {
@@ -150,7 +154,7 @@ export class CallerListener {
   private onSpeechStart(fromSample: number): void {
     this.speechFromSample = fromSample;
     if (!this.wantsSilence() && !this.isTurnOpen) {
-      this.fedSample = Math.max(this.fedSample, fromSample - TURN_PRE_ROLL_SAMPLES, 0);
+      this.fedSample = Math.max(this.fedSample, fromSample - this.preRollSamples, 0);
     }
     this.isEcho = this.echo.isEcho(fromSample, this.nextWindowSample);
     if (!this.isEcho) this.hooks.onSpeechStart(fromSample);

@@ -156,6 +156,12 @@ t.test('providers: a name that no client serves, settings that it refuses, a fal
   );
 });
 
+t.test('a pattern that a call could spend seconds on is refused', async (t) => {
+  const rules = (pattern: string) => ({ vad: { answer_rules: [{ pattern, silence_ms: 500 }] } });
+  t.strictSame(await findings(rules('(a+)+$')), ['error bad_pattern /vad/answer_rules/0/pattern']);
+  t.strictSame(await findings(rules('your (pan|aadhaar) number')), []);
+});
+
 t.test('a time zone that does not exist is a warning: UTC is used', async (t) => {
   t.strictSame(await findings({ timezone: 'Mars/Olympus' }), ['warning timezone /timezone']);
   t.strictSame(await findings({ timezone: 'Asia/Kolkata' }), []);
