@@ -9,6 +9,9 @@ const MS_PER_CHAR = 25;
 const CLAUSE_MS = CLAUSE_CHARS * MS_PER_CHAR;
 export const CLAUSE_FRAMES = CLAUSE_MS / FRAME_MS;
 
+/** Spelled out, because a digit would be spoken as a word and change the length of its clause. */
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth', 'sixth'] as const;
+
 const SHORT_CLAUSES = 2;
 const LONG_CLAUSES = 6;
 /** Between the two lengths of an answer: a caller who breaks in now always breaks into a long one. */
@@ -31,7 +34,7 @@ export const BENCH_BOT = {
 /** So many sentences of exactly CLAUSE_CHARS characters. */
 function speech(clauses: number): string {
   return Array.from({ length: clauses }, (_, index) => {
-    const words = `This is sentence ${index} of what the bench says`;
+    const words = `This ${ORDINALS[index % ORDINALS.length]} sentence is what the bench says`;
     return `${words
       .slice(0, CLAUSE_CHARS - 1)
       .trimEnd()

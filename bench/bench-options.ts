@@ -2,14 +2,16 @@ import { parseArgs } from 'node:util';
 import type { Framing } from '../src/contracts/wire.ts';
 import type { BenchPlan } from './bench-run.ts';
 import type { ConfigServeOptions } from './config-serve.ts';
+import type { ConversationPlan } from './conversation.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
-  part: 'calls' | 'plane' | 'records' | 'providers' | 'both';
+  part: 'calls' | 'plane' | 'records' | 'providers' | 'conversation' | 'both';
   /** Call records in the store that is searched. */
   records: number;
   plan: BenchPlan;
   planePlan: ConfigServeOptions;
+  conversationPlan: ConversationPlan;
   providersPlan: { rounds: number; sttRounds: number };
   form: 'full' | 'short';
   /** Where the JSON goes; null for a dated file in bench/results. */
@@ -18,7 +20,7 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--part calls|plane|records|providers|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|records|providers|conversation|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
@@ -28,9 +30,11 @@ the voice carries its number. The far end checks that none is missing, doubled o
 The part "plane" loads the control plane on loopback beside node:http, Fastify and bare uWebSockets.js
 in the same process: a small answer, the config route, results. The part "records" fills a store with
 a million call records, which takes minutes, and searches and exports them. The part "providers" runs each
-provider's client against an emulated vendor: the time that is ours, and the memory of the slot.
+provider's client against an emulated vendor: the time that is ours, and the memory of the slot. The part
+"conversation" measures what callers feel when providers take no time: the gap before a reply, the pause at
+an interruption; and it judges turn ends and false interruptions on speech and noise with known labels.
 
-  --part P       calls, plane, records, providers, or both the first two, one after the other (both)
+  --part P       calls, plane, records, providers, conversation, or both the first two (both)
   --records N    call records for that part (1000000)
   --calls N      calls at once (16)
   --slots N      slots of the appliance (as many as calls)
@@ -40,6 +44,7 @@ provider's client against an emulated vendor: the time that is ours, and the mem
   --seed N       what the callers say and when (1)
   --out FILE     the readings as JSON (bench/results/<time>.json)
   --smoke        4 calls, 8 s, JSON frames: does everything work?
+  --quick        the same, for the other parts: a small share of everything
 
 Exit code 0: frames whole and ratios within bench/budgets.json. 1: not so, with one sentence each.
 Stop other work on the machine first; docs/benchmarks.md says how to read the table.`;
@@ -63,11 +68,12 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
       seed: { type: 'string' },
       out: { type: 'string' },
       smoke: { type: 'boolean', default: false },
+      quick: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return 'help';
-  const { smoke } = values;
+  const smoke = values.smoke || values.quick;
   const calls = whole('calls', values.calls, smoke ? 4 : 16, MAX_CALLS);
   const slots = whole('slots', values.slots, calls, MAX_CALLS);
   if (slots < calls)
@@ -75,7 +81,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
   const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
   const { part } = values;
   if (!isPart(part)) {
-    throw new Error(`--part "${part}" is neither calls, plane, records, providers nor both`);
+    throw new Error(`--part "${part}" is neither calls, plane, records, providers, conversation nor both`);
   }
   return {
     part,
@@ -83,6 +89,9 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     planePlan: smoke
       ? { seconds: 0.5, rounds: 1, connections: 32, resultsPerRound: 500 }
       : { seconds: 3, rounds: 3, connections: 32, resultsPerRound: 6_000 },
+    conversationPlan: smoke
+      ? { calls: 2, atOnce: 2, roundsPerCall: 1, share: 0.03, noiseMinutes: 1 }
+      : { calls: 8, atOnce: 4, roundsPerCall: 4, share: 1, noiseMinutes: 60 },
     providersPlan: smoke ? { rounds: 10, sttRounds: 3 } : { rounds: 200, sttRounds: 40 },
     form: smoke ? 'short' : 'full',
     out: values.out ?? null,
@@ -102,7 +111,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
 }
 
 function isPart(part: string): part is BenchOptions['part'] {
-  return ['calls', 'plane', 'records', 'providers', 'both'].includes(part);
+  return ['calls', 'plane', 'records', 'providers', 'conversation', 'both'].includes(part);
 }
 
 function framingsOf(value: string): Framing[] {

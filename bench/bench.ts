@@ -4,6 +4,7 @@ import { projectPath } from '../src/platform/project-paths.ts';
 import { BENCH_HELP, type BenchOptions, readBenchOptions } from './bench-options.ts';
 import { runBench } from './bench-run.ts';
 import { benchConfigServe, describeConfigServe } from './config-serve.ts';
+import { benchConversation, describeConversation } from './conversation.ts';
 import type { BenchFleet } from './fleet-run.ts';
 import { judgeRun, readBudget, readPlaneBudget } from './judge-run.ts';
 import { printTable } from './print-table.ts';
@@ -28,6 +29,7 @@ async function main(): Promise<number> {
     return 0;
   }
   if (options.part === 'records') return benchCallRecords(options.records);
+  if (options.part === 'conversation') return talk(options);
   if (options.part === 'providers') {
     const figures = await benchProviders({ ...options.providersPlan, onBegin: print });
     for (const line of describeProviders(figures)) print(line);
@@ -43,6 +45,22 @@ async function benchCallRecords(records: number): Promise<number> {
   print(`filling a store with ${records} call records, some 10,000 a second`);
   for (const line of describeRecords(await benchRecords({ records, rounds: 20 }))) print(line);
   return 0;
+}
+
+/** Goals are printed and gate nothing: the times belong to the machine. That nobody was answered is a fault. */
+async function talk(options: BenchOptions): Promise<number> {
+  const figures = await benchConversation(options.conversationPlan, print, stopFleetOnSignal);
+  for (const line of describeConversation(figures)) print(line);
+  const out = options.out ?? resultsPath();
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify(figures, null, 2)}\n`);
+  print(`readings ${out}`);
+  const answered = figures.wires.every(({ replyGapMs, unanswered }) => replyGapMs.n > unanswered);
+  return answered ? 0 : EXIT_FAILED;
+}
+
+function resultsPath(startedAt = new Date().toISOString()): string {
+  return projectPath(`bench/results/${startedAt.replaceAll(/[:.]/g, '-')}.json`);
 }
 
 /** The absolute goal is a warning: the machine may be small, the ratio is ours. */
@@ -75,7 +93,7 @@ async function benchCalls(options: BenchOptions): Promise<number> {
   for (const failure of verdict.failures) print(`FAILED   ${failure}`);
   if (verdict.failures.length === 0)
     print('passed   frames are whole and the ratios are within their limits');
-  const out = options.out ?? projectPath(`bench/results/${result.startedAt.replaceAll(/[:.]/g, '-')}.json`);
+  const out = options.out ?? resultsPath(result.startedAt);
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, `${JSON.stringify({ ...result, verdict }, null, 2)}\n`);
   print(`readings ${out}`);

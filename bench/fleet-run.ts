@@ -56,9 +56,10 @@ export class BenchFleet {
     this.plane = plane;
   }
 
-  static async start(slots: number): Promise<BenchFleet> {
+  /** `bot` is what the bench changes in the scripted bot of the config server. */
+  static async start(slots: number, bot: Record<string, unknown> = BENCH_BOT): Promise<BenchFleet> {
     const plane = await ForeignPlane.start();
-    plane.config = () => ({ status: 200, body: plane.scriptedBot(BENCH_BOT) });
+    plane.config = () => ({ status: 200, body: plane.scriptedBot(bot) });
     try {
       const appliance = await Appliance.start({
         ...plane.env,

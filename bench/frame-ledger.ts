@@ -16,6 +16,11 @@ export interface FrameCounts {
  * needs 224 ms of silence first (`vad.stop_ms`).
  */
 const QUIET_AFTER_CLEAR_MS = 150;
+/**
+ * A bot that was only paused goes on from where it thinks it was heard. It cannot know the far end's buffer exactly, and
+ * rather says up to this much again than leaves anything out (docs/dialler-protocol.md).
+ */
+const MAX_SAID_AGAIN_FRAMES = 20;
 
 /**
  * Proves frame by frame that one call's audio is whole. Every clause of the bench bot makes the same number of frames,
@@ -28,6 +33,8 @@ export class FrameLedger {
   private nextFrame: number;
   private clearedSpeak = 0;
   private clearedAtMs = Number.NEGATIVE_INFINITY;
+  /** Place of the first frame that a paused bot still has to say; negative where none was cleared. */
+  private unheardFrom = -1;
 
   constructor(clauseFrames: number) {
     this.clauseFrames = clauseFrames;
@@ -38,10 +45,13 @@ export class FrameLedger {
   take(stamp: FrameStamp | null, atMs: number): boolean {
     this.counts.received++;
     if (!stamp) {
-      this.counts.damaged++;
+      // The first frame after a pause fades in, over its own stamp.
+      if (this.unheardFrom >= 0 && !this.isQuietTime(atMs)) this.unheardFrom++;
+      else this.counts.damaged++;
       return false;
     }
-    if (stamp.speak <= this.clearedSpeak || atMs - this.clearedAtMs < QUIET_AFTER_CLEAR_MS) {
+    if (this.resumes(stamp, atMs)) return false;
+    if (stamp.speak <= this.clearedSpeak || this.isQuietTime(atMs)) {
       this.counts.afterClear++;
       return false;
     }
@@ -54,13 +64,38 @@ export class FrameLedger {
     else this.counts.missing += this.missingBefore(stamp);
     this.speak = stamp.speak;
     this.nextFrame = stamp.frame + 1;
+    this.unheardFrom = -1;
     return continues;
   }
 
-  /** The slot said `clear`: whatever it has sent so far is dead, and nothing more of it may come. */
-  clear(atMs: number): void {
+  /**
+   * The slot said `clear`: whatever it has sent so far is dead. Nothing more of it may come, but for what a paused bot
+   * goes on with: the `unheardFrames` that had come and not been played.
+   */
+  clear(atMs: number, unheardFrames = 0): void {
+    this.unheardFrom = this.placeOf(this.speak, this.nextFrame) - unheardFrames;
     this.clearedSpeak = this.speak;
     this.clearedAtMs = atMs;
+  }
+
+  private resumes(stamp: FrameStamp, atMs: number): boolean {
+    if (this.unheardFrom < 0 || stamp.speak > this.clearedSpeak || this.isQuietTime(atMs)) return false;
+    const ahead = this.placeOf(stamp.speak, stamp.frame) - this.unheardFrom;
+    if (ahead < -MAX_SAID_AGAIN_FRAMES) return false;
+    if (ahead > 1) this.counts.missing += ahead;
+    this.speak = stamp.speak;
+    this.nextFrame = stamp.frame + 1;
+    this.clearedSpeak = stamp.speak - 1;
+    this.unheardFrom = -1;
+    return true;
+  }
+
+  private isQuietTime(atMs: number): boolean {
+    return atMs - this.clearedAtMs < QUIET_AFTER_CLEAR_MS;
+  }
+
+  private placeOf(speak: number, frame: number): number {
+    return speak * this.clauseFrames + frame;
   }
 
   /** Frames left out between the last frame and the first one of a later clause. */

@@ -158,7 +158,7 @@ export class LoadCall {
   }
 
   private onClear(atMs: number): void {
-    this.ledger.clear(atMs);
+    this.ledger.clear(atMs, Math.max(0, Math.ceil((this.pacing.playEndMs - atMs) / FRAME_MS)));
     this.pacing.end();
     // This dialler forgets the marks of audio that it never plays.
     this.marks.length = 0;

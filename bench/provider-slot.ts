@@ -96,6 +96,7 @@ function speakWith(tts: TextToSpeech): () => Promise<number> {
         speaker.onFrame(unitId, playAtMs, 160);
       },
       onUnitSent: (unitId) => speaker.onMark(`unit-${unitId}`),
+      onUnsent: () => undefined,
       onTick: () => undefined,
     },
   });

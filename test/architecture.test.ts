@@ -25,6 +25,11 @@ const DOORS: readonly { from: string; to: string; why: string }[] = [
     to: 'src/control/accounts/offline-accounts.ts',
     why: 'without a running plane the command line works on the store',
   },
+  {
+    from: 'src/cli/turnlab.ts',
+    to: 'src/slot/lab/turn-lab.ts',
+    why: 'recorded calls are heard again by the code that heard them',
+  },
   { from: 'src/cli/start.ts', to: 'src/main/main-process.ts', why: 'the start command runs main' },
 ];
 

@@ -34,6 +34,12 @@ for (const file of projectFiles(['.ts'], 'test')) {
   }
 }
 
+// A scenario is a test whose name is its file; what it proves stands in its key "covers".
+for (const file of projectFiles(['.json'], 'test/scenarios')) {
+  const { covers } = JSON.parse(readProjectFile(file)) as { covers: string[] };
+  for (const [id] of covers.join(' ').matchAll(ID)) namedBy.set(id, [...(namedBy.get(id) ?? []), file]);
+}
+
 t.test('every requirement that a test name carries exists', async (t) => {
   t.equal([...requirements.keys()].filter((id) => /^R\d+$/.test(id)).length, 179);
   t.ok(namedBy.size > 0, `${namedBy.size} ids stand in test names`);

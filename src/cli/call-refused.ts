@@ -21,7 +21,7 @@ function sentenceFor(status: number): string {
     case 403:
       return 'the door refused the call: WS_AUTH asks for the core secret or another network';
     case 404:
-      return 'the door has no such path; call sockets are /ws/BOT';
+      return 'the door has no such path; call sockets are /ws/BOT and /partner/BOT';
     case 429:
       return 'every slot is busy; try again when a call has ended';
     case 503:

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BOT_ID_PATTERN, CORE_SECRET_HEADER, SOCKET_PATH } from '../contracts/http-names.ts';
+import { BOT_ID_PATTERN, CORE_SECRET_HEADER, PARTNER_PATH, SOCKET_PATH } from '../contracts/http-names.ts';
+import type { JournalCall } from '../contracts/spool.ts';
 import { describeError } from '../platform/app-error.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { CallRefused } from './call-refused.ts';
@@ -22,8 +24,13 @@ interface CallWish {
   url: string;
   clips: { name: string; samples: Int16Array }[];
   binary: boolean;
+  partner: boolean;
   json: boolean;
   out: string | undefined;
+  /** A conversation in a file instead of recordings. */
+  scenario: string | undefined;
+  /** Base address of the control plane, for the call record that a scenario is held against. */
+  control: string;
   connected: Record<string, unknown>;
 }
 
@@ -38,6 +45,7 @@ export async function callCommand(args: string[]): Promise<number> {
     );
     return EXIT_USAGE;
   }
+  if (wish.scenario) return callByScenario(wish, wish.scenario);
   let call: DiallerCall;
   let startedAtMs: number | undefined;
   const show = wish.json ? showJson : showLine;
@@ -46,6 +54,7 @@ export async function callCommand(args: string[]): Promise<number> {
     call = await placeCall({
       url: wish.url,
       framing: wish.binary ? 'binary' : 'json',
+      dialect: wish.partner ? 'partner' : 'telephony',
       connected: wish.connected,
       ...(secret ? { headers: { [CORE_SECRET_HEADER]: secret } } : {}),
       onEvent: (event) => {
@@ -62,7 +71,10 @@ export async function callCommand(args: string[]): Promise<number> {
   process.once('SIGINT', interrupted);
   // On the appliance's own host its spool tells the words too; from elsewhere there are only sounds.
   const words = journalView((text) => printLine(text, monotonicMs() - (startedAtMs ?? 0)));
-  const stopFollowing = wish.json ? () => undefined : followJournal(dataDir(), call.sessionId, words);
+  // The partner's dialect tells no session; there the stream is what names the call.
+  const isOurs = (line: JournalCall) =>
+    wish.partner ? line.streamId === wish.connected.stream_id : line.sessionId === call.sessionId;
+  const stopFollowing = wish.json ? () => undefined : followJournal(dataDir(), isOurs, words);
   const latenciesMs = await converse(call, wish);
   const closed = await call.hangUp();
   stopFollowing();
@@ -70,6 +82,26 @@ export async function callCommand(args: string[]): Promise<number> {
   if (wish.out) await writeFile(wish.out, stereoWav(call.spoken.samples, call.heard.samples));
   summarise(call, wish, latenciesMs);
   return closed.code === 1000 ? 0 : 1;
+}
+
+async function callByScenario(wish: CallWish, file: string): Promise<number> {
+  const { scenarioCall } = await import('./scenario/scenario-call.ts');
+  try {
+    return await scenarioCall({
+      file,
+      url: wish.url,
+      wire: wish.partner ? 'partner' : wish.binary ? 'binary' : 'json',
+      fields: wish.connected,
+      secret: process.env.CORE_SECRET,
+      control: wish.control,
+      json: wish.json,
+      out: wish.out,
+      show: wish.json ? () => undefined : showLine,
+    });
+  } catch (error) {
+    process.stderr.write(`trunkline call: ${file}: ${describeError(error)}\n`);
+    return EXIT_USAGE;
+  }
 }
 
 /** Says the clips, each after the bot has finished; returns how long the bot took to answer each. */
@@ -94,8 +126,11 @@ async function readWish(args: string[]): Promise<CallWish> {
       url: { type: 'string' },
       wav: { type: 'string', multiple: true, default: [] },
       binary: { type: 'boolean', default: false },
+      partner: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       out: { type: 'string' },
+      scenario: { type: 'string' },
+      control: { type: 'string' },
       from: { type: 'string' },
       caller: { type: 'string' },
       var: { type: 'string', multiple: true, default: [] },
@@ -105,16 +140,28 @@ async function readWish(args: string[]): Promise<CallWish> {
   if (!bot || more.length > 0) throw new Error('name exactly one bot, for example "trunkline call demo"');
   if (!BOT_ID_PATTERN.test(bot))
     throw new Error(`"${bot}" is no bot id (letters, digits, _ and -, up to 64)`);
+  if (values.partner && values.binary)
+    throw new Error('--partner has no binary frames; leave one of the two out');
+  if (values.scenario && values.wav.length > 0)
+    throw new Error('--scenario says itself what the caller says; leave --wav out');
   if (values.wav.length > MAX_CLIPS) throw new Error(`at most ${MAX_CLIPS} recordings fit one call`);
   const clips: CallWish['clips'] = [];
   for (const path of values.wav) clips.push({ name: basename(path), samples: await loadCallerAudio(path) });
   return {
-    url: callUrl(values.url ?? `ws://${process.env.FLEET_LISTEN ?? '127.0.0.1:8090'}`, bot),
+    url: callUrl(
+      values.url ?? `ws://${process.env.FLEET_LISTEN ?? '127.0.0.1:8090'}`,
+      values.partner ? PARTNER_PATH : SOCKET_PATH,
+      bot,
+    ),
     clips,
     binary: values.binary,
+    partner: values.partner,
     json: values.json,
     out: values.out,
+    scenario: values.scenario,
+    control: values.control ?? `http://${process.env.CONTROL_LISTEN ?? '127.0.0.1:8080'}`,
     connected: {
+      ...(values.partner ? { stream_id: randomUUID() } : {}),
       ...Object.fromEntries(values.var.map(readVariable)),
       ...(values.from === undefined ? {} : { from_number: values.from }),
       ...(values.caller === undefined ? {} : { caller_id: values.caller }),
@@ -129,8 +176,8 @@ function readVariable(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The door's address gets the bot's path; a whole `/ws/...` address is taken as it is. */
-function callUrl(address: string, bot: string): string {
+/** The door's address gets the bot's path; a whole `/ws/...` or `/partner/...` address is taken as it is. */
+function callUrl(address: string, path: string, bot: string): string {
   if (!URL.canParse(address)) throw new Error(`--url ${address}: not an address like ws://127.0.0.1:8090`);
   const url = new URL(address);
   if (url.protocol === 'http:') url.protocol = 'ws:';
@@ -138,7 +185,7 @@ function callUrl(address: string, bot: string): string {
   if (url.protocol !== 'ws:' && url.protocol !== 'wss:') {
     throw new Error(`--url ${address}: a call socket begins with ws:// or wss://`);
   }
-  if (url.pathname === '/' || url.pathname === '') url.pathname = `${SOCKET_PATH}${bot}`;
+  if (url.pathname === '/' || url.pathname === '') url.pathname = `${path}${bot}`;
   return url.href;
 }
 
@@ -190,7 +237,7 @@ function summarise(call: DiallerCall, wish: CallWish, latenciesMs: number[]): vo
   const seconds = ((closed?.atMs ?? call.startedAtMs) - call.startedAtMs) / 1000;
   const summary = {
     type: 'summary',
-    session_id: call.sessionId,
+    session_id: call.sessionId === '' ? null : call.sessionId,
     seconds: Number(seconds.toFixed(2)),
     answers: latenciesMs.length,
     answer_ms: latenciesMs.map(Math.round),

@@ -104,7 +104,12 @@ async function play(
     connected: { caller_id: 'demo-caller', from_number: '+15550100', call_direction: 'inbound' },
     onEvent: (event) => show(describeEvent(event)),
   });
-  const stopFollowing = followJournal(appliance.dataDir, stage.call.sessionId, journalView(show));
+  const { sessionId } = stage.call;
+  const stopFollowing = followJournal(
+    appliance.dataDir,
+    (line) => line.sessionId === sessionId,
+    journalView(show),
+  );
   let outcomes: ClipOutcome[];
   try {
     outcomes = await converse(stage.call, clips);

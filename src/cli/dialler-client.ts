@@ -1,13 +1,14 @@
 import WebSocket from 'ws';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ, MAX_MESSAGE_BYTES } from '../contracts/limits.ts';
-import type { ConnectedMessage, DiallerMessage, Framing, SlotMessage } from '../contracts/wire.ts';
+import type { ConnectedMessage, DiallerMessage, Framing } from '../contracts/wire.ts';
 import { monotonicMs, within } from '../platform/clock.ts';
 import { CallRefused } from './call-refused.ts';
-import { bytesToSamples, samplesToBytes } from './caller-audio.ts';
 import type { DiallerEvent, DiallerEventOf } from './dialler-events.ts';
 import { LinePlayout } from './line-playout.ts';
+import { partnerDialect } from './partner-dialect.ts';
 import { SoundTrack } from './sound-track.ts';
 import { endOfSpeech, VoiceTracker } from './voice-tracker.ts';
+import { telephonyDialect, type WireDialect } from './wire-dialect.ts';
 
 export interface DiallerOptions {
   /** `ws://127.0.0.1:8090/ws/demo` */
@@ -15,11 +16,17 @@ export interface DiallerOptions {
   /** Fields of the first message; custom ones become `call.*` (appliance.md, "Dialler WebSocket"). */
   connected?: Omit<ConnectedMessage, 'event' | 'media'>;
   framing?: Framing;
+  /** How the call is spoken on the wire: `/ws/{bot_id}` by default, or `/partner/{bot_id}`. */
+  dialect?: 'telephony' | 'partner' | WireDialect;
   headers?: Record<string, string>;
   /** Jitter buffer ahead of the far end's loudspeaker. */
   prebufferMs?: number;
   /** What this dialler does with the marks of audio that `clear` dropped; platforms differ. */
   clearedMarks?: 'forget' | 'echo';
+  /** `leave`: nothing is told about marks that were played; whoever drives the call does it. */
+  marks?: 'echo' | 'leave';
+  /** Adds the line's own noise to each outgoing frame. */
+  mixIn?: (frame: Int16Array) => void;
   /** Audio of each side that is kept; 0 keeps none, which suits a load run. */
   keepAudioMs?: number;
   /** How long the handshake and the config may take until `ready`. */
@@ -43,7 +50,8 @@ const HANG_UP_WAIT_MS = 8_000;
 /**
  * Places one call over the wire protocol and resolves once the slot is `ready`. From then on the line never stops:
  * 20 ms of caller audio, or of silence, leave by absolute deadlines until the call ends. Rejects with
- * {@link CallRefused} when the door answers with a status or the slot closes before `ready`.
+ * {@link CallRefused} when the door answers with a status or the slot closes before `ready`. The partner's dialect has
+ * no `ready`: there it resolves once `start` is out, and a refusal comes as a close.
  */
 export async function placeCall(options: DiallerOptions): Promise<DiallerCall> {
   const socket = new WebSocket(options.url, {
@@ -90,6 +98,8 @@ export class DiallerCall {
   framesSent = 0;
   framesSkipped = 0;
   isClosed = false;
+  /** When the first frame was due; the line's clock counts from here. */
+  lineStartedAtMs = 0;
   /** Set to stop the caller's audio altogether, as a broken trunk does; the playing side goes on. */
   lineHeld = false;
   private readonly voice = new VoiceTracker();
@@ -97,6 +107,7 @@ export class DiallerCall {
   private readonly waiting = new Set<() => void>();
   private readonly socket: WebSocket;
   private readonly options: DiallerOptions;
+  private readonly dialect: WireDialect;
   private settleOpened: (error?: Error) => void = () => undefined;
   private readonly whenOpened: Promise<void>;
   private timer: NodeJS.Timeout | undefined;
@@ -105,6 +116,7 @@ export class DiallerCall {
   constructor(socket: WebSocket, options: DiallerOptions) {
     this.socket = socket;
     this.options = options;
+    this.dialect = dialectOf(options);
     const keepMs = options.keepAudioMs ?? KEEP_AUDIO_MS;
     this.spoken = new SoundTrack(keepMs);
     this.heard = new SoundTrack(keepMs);
@@ -117,8 +129,10 @@ export class DiallerCall {
       socket.on('close', (code, reason) => resolve(this.onClose(code, reason.toString('utf8'))));
     });
     socket.on('open', () => {
-      const media = { encoding: 'linear16', sample_rate: 8000, framing: options.framing ?? 'json' };
-      socket.send(JSON.stringify({ ...options.connected, event: 'connected', media }));
+      for (const text of this.dialect.greeting()) socket.send(text);
+      if (this.dialect.waitsForReady) return;
+      this.startLine();
+      this.settleOpened();
     });
     socket.on('unexpected-response', (_request, response) => {
       const parts: Buffer[] = [];
@@ -160,12 +174,17 @@ export class DiallerCall {
   send(message: DiallerMessage | Record<string, unknown> | Uint8Array | string): void {
     if (this.socket.readyState !== WebSocket.OPEN) return;
     const plain = typeof message === 'string' || message instanceof Uint8Array;
-    this.socket.send(plain ? message : JSON.stringify(message));
+    this.socket.send(plain ? message : this.dialect.write(message));
   }
 
   /** Whether the bot is audible or has audio waiting to be played. */
   get botIsSpeaking(): boolean {
     return this.voice.speaking || this.playout.queuedMs > 0;
+  }
+
+  /** How long the bot has not been audible; without end before its first sound. */
+  get quietMs(): number {
+    return monotonicMs() - this.voice.lastVoiceAtMs;
   }
 
   /** Resolves true once the condition holds, looked at on every tick; false at the time-out or the call's end. */
@@ -225,6 +244,11 @@ export class DiallerCall {
     return this.closed;
   }
 
+  /** Closes in order but without `stop`, as a dialler does that moves its leg away. */
+  close(): void {
+    this.socket.close(1000);
+  }
+
   /** Breaks the connection without a word, as a dead gateway does. */
   drop(): void {
     this.socket.terminate();
@@ -241,7 +265,8 @@ export class DiallerCall {
   }
 
   private startLine(): void {
-    this.nextFrameAtMs = monotonicMs();
+    this.lineStartedAtMs = monotonicMs();
+    this.nextFrameAtMs = this.lineStartedAtMs;
     this.schedule();
   }
 
@@ -280,11 +305,11 @@ export class DiallerCall {
       frame.set(part);
       clip.sent += part.length;
     }
+    this.options.mixIn?.(frame);
     this.spoken.append(frame);
     if (!this.lineHeld) {
-      const bytes = samplesToBytes(frame);
-      if (this.options.framing === 'binary') this.send(bytes);
-      else this.send({ event: 'media', media: { payload: bytes.toString('base64') } });
+      const wire = this.dialect.media(frame);
+      if (wire !== null) this.send(wire);
       this.framesSent += 1;
     }
     if (clip && clip.sent >= clip.samples.length) {
@@ -304,7 +329,12 @@ export class DiallerCall {
     } else if (change) {
       this.note({ type: 'bot_stopped', atMs: change.atMs });
     }
-    for (const name of frame.marks) this.echoMark(name, atMs);
+    for (const name of frame.marks) this.markPlayed(name, atMs);
+  }
+
+  private markPlayed(name: string, atMs: number): void {
+    if (this.options.marks === 'leave') this.note({ type: 'mark_played', atMs, name });
+    else this.echoMark(name, atMs);
   }
 
   private echoMark(name: string, atMs: number): void {
@@ -314,26 +344,22 @@ export class DiallerCall {
 
   private onMessage(data: Buffer, isBinary: boolean): void {
     const atMs = monotonicMs();
-    if (isBinary) {
-      this.takeAudio(data, atMs);
+    const inbound = this.dialect.read(data, isBinary);
+    if ('odd' in inbound) {
+      this.note({ type: 'unreadable', atMs, sentence: inbound.odd });
       return;
     }
-    let message: SlotMessage;
-    try {
-      message = JSON.parse(data.toString('utf8')) as SlotMessage;
-    } catch {
-      this.note({ type: 'unreadable', atMs, sentence: 'the slot sent text that is not JSON' });
+    if ('audio' in inbound) {
+      this.takeAudio(inbound.audio, atMs);
       return;
     }
+    const { message } = inbound;
     switch (message.event) {
       case 'ready':
         this.sessionId = message.session_id;
         this.note({ type: 'ready', atMs, sessionId: message.session_id });
         this.startLine();
         this.settleOpened();
-        return;
-      case 'media':
-        this.takeAudio(Buffer.from(message.media.payload, 'base64'), atMs);
         return;
       case 'clear':
         this.onClear(atMs);
@@ -353,12 +379,7 @@ export class DiallerCall {
     }
   }
 
-  private takeAudio(bytes: Buffer, atMs: number): void {
-    if (bytes.length % 2 !== 0) {
-      this.note({ type: 'unreadable', atMs, sentence: 'the slot sent half a sample' });
-      return;
-    }
-    const samples = bytesToSamples(bytes);
+  private takeAudio(samples: Int16Array, atMs: number): void {
     if (this.arrivals.length < MAX_ARRIVALS) this.arrivals.push({ atMs, samples: samples.length });
     this.options.onAudio?.(samples, atMs);
     this.playout.pushAudio(samples, atMs);
@@ -388,6 +409,11 @@ export class DiallerCall {
     else this.lostEvents += 1;
     this.options.onEvent?.(event);
   }
+}
+
+function dialectOf({ dialect, connected, framing }: DiallerOptions): WireDialect {
+  if (dialect === 'partner') return partnerDialect({ connected });
+  return typeof dialect === 'object' ? dialect : telephonyDialect({ connected, framing });
 }
 
 function endOf(clip: QueuedClip, endedAtMs: number, complete: boolean): SpokenClip {

@@ -50,8 +50,9 @@ recording lies, and checks all of it: exit code 1 names what was missed.
 
   call: `trunkline call BOT: place one call to a bot, as a dialler would.
 
-usage: trunkline call BOT [--url URL] [--wav FILE]... [--binary] [--out FILE]
+usage: trunkline call BOT [--url URL] [--wav FILE]... [--binary] [--partner] [--out FILE]
                       [--from NUMBER] [--caller ID] [--var NAME=VALUE]... [--json]
+       trunkline call BOT --scenario FILE [--url URL] [--control URL] [--binary|--partner] [--json]
 
 The caller says the WAV files one after another (16-bit PCM, any usual rate), each after the bot
 has finished. Without a file the caller listens until the bot ends the call or is silent for long.
@@ -59,10 +60,14 @@ has finished. Without a file the caller listens until the bot ends the call or i
   --url URL          address of the door (ws://127.0.0.1:8090, or from FLEET_LISTEN)
   --wav FILE         what the caller says; may stand several times
   --binary           raw binary audio frames instead of base64 in JSON
+  --partner          speak the partner's protocol to /partner/BOT (docs/partner-protocol.md)
   --out FILE         write both sides as a stereo WAV file: left the caller, right the bot
   --from NUMBER      caller's number, "from_number"
   --caller ID        "caller_id"
   --var NAME=VALUE   a field of the first message; the bot reads it as {{call.NAME}}
+  --scenario FILE    act out a conversation from a file and check what is expected in it
+                     (docs/scenarios.md); exit code 1 when something was not as expected
+  --control URL      the control plane whose call record a scenario is held against
   --json             one JSON object per line instead of the live view, a summary last
 
 On the appliance's own host the words appear too, read from the spool in DATA_DIR (./data).
@@ -71,7 +76,8 @@ CORE_SECRET from the environment is sent to the door where WS_AUTH=secret asks f
 examples
   trunkline call demo
   trunkline call demo --wav question.wav --wav thanks.wav --out heard.wav
-  trunkline call sales --url ws://10.0.0.5:8090 --from +15550100 --var plan=gold`,
+  trunkline call sales --url ws://10.0.0.5:8090 --from +15550100 --var plan=gold
+  trunkline call demo --partner --caller +15550123 --wav question.wav`,
 
   doctor: `trunkline doctor: check what the appliance needs and say what to do.
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { JOURNAL_FILE, type JournalLine } from '../contracts/spool.ts';
+import { JOURNAL_FILE, type JournalCall, type JournalLine } from '../contracts/spool.ts';
 
 const EVERY_MS = 150;
 /** A demo call's journal is a few kilobytes; a larger one is not followed any further. */
@@ -13,7 +13,7 @@ const MAX_BYTES = 4 * 1_048_576;
  */
 export function followJournal(
   dataDir: string,
-  sessionId: string,
+  isOurs: (call: JournalCall) => boolean,
   onLine: (line: JournalLine) => void,
 ): () => void {
   const seenBytes = new Map<string, number>();
@@ -29,7 +29,7 @@ export function followJournal(
       seenBytes.set(file, end);
       for (const text of bytes.toString('utf8', seen, end).split('\n')) {
         const line = parseLine(text);
-        if (line?.kind === 'call' && line.sessionId !== sessionId) foreign.add(file);
+        if (line?.kind === 'call' && !isOurs(line)) foreign.add(file);
         if (line && !foreign.has(file)) onLine(line);
       }
     }

@@ -38,6 +38,11 @@ const COMMANDS: readonly Command[] = [
     run: async (args) => (await import('./call.ts')).callCommand(args),
   },
   {
+    name: 'turnlab',
+    summary: 'what other turn settings would have changed in a recorded call',
+    run: async (args) => (await import('./turnlab.ts')).turnlabCommand(args),
+  },
+  {
     name: 'models',
     summary: 'fetch the speech models and check their hashes',
     run: async (args) => (await import('./models.ts')).modelsCommand(args),
@@ -102,6 +107,7 @@ async function help(name: string | undefined): Promise<number> {
   if (name === 'models') return (await import('./models.ts')).modelsCommand(['--help']);
   if (name === 'user') return print((await import('./user.ts')).USER_HELP, EXIT.ok);
   if (name === 'audit') return print((await import('./audit.ts')).AUDIT_HELP, EXIT.ok);
+  if (name === 'turnlab') return print((await import('./turnlab.ts')).TURNLAB_HELP, EXIT.ok);
   if (name === 'cache') return print((await import('./cache.ts')).CACHE_HELP, EXIT.ok);
   const text = commandHelp(name);
   return text ? print(text, EXIT.ok) : unknown(name);

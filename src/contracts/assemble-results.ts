@@ -72,12 +72,14 @@ export function transferFields(events: readonly CallEvent[]) {
   );
   const sent = events.findLast((entry) => entry.event === 'transfer_sent');
   const failed = last?.event === 'transfer_failed' ? last : undefined;
+  // Where to and why is told for a transfer that came to nothing too; the reason of a failure is another one.
+  const asked = events.findLast((entry) => entry.event === 'transfer_requested') ?? sent;
   return {
     was_transferred: last?.event === 'transfer_sent',
-    transfer_destination: textOrNull(sent?.transfer_number),
-    transfer_target: textOrNull(sent?.transfer_target),
-    transfer_reason: textOrNull(sent?.reason),
-    transfer_method: textOrNull(sent?.transfer_method),
+    transfer_destination: textOrNull(asked?.transfer_number),
+    transfer_target: textOrNull(asked?.transfer_target),
+    transfer_reason: textOrNull(asked?.reason),
+    transfer_method: textOrNull(asked?.transfer_method),
     transfer_at: sent?.ts ?? null,
     transfer_failed_reason: failed ? (textOrNull(failed.reason) ?? 'unknown') : null,
   };

@@ -3,6 +3,7 @@ import {
   AgentDesk,
   AmbientSound,
   ConversationPolicy,
+  Pronunciation,
   TransferNumbers,
   TransferTarget,
   VoicemailDetection,
@@ -19,6 +20,7 @@ import {
 } from './bot/operation.ts';
 import { BotTool } from './bot/tools.ts';
 import { CrmPrefetchConfig, PostCallPush } from './crm.ts';
+import { MAX_PRONUNCIATIONS } from './limits.ts';
 import { ProviderConfig, ReEngagement, VadConfig } from './runtime-config.ts';
 
 const Template = (maxLength: number, description: string) =>
@@ -57,6 +59,7 @@ const plain = {
 const extras = {
   conversation_policy: Type.Optional(Nullable(ConversationPolicy)),
   ambient_sound: Type.Optional(Nullable(AmbientSound)),
+  pronunciations: Type.Optional(Type.Array(Pronunciation, { maxItems: MAX_PRONUNCIATIONS })),
   transfer_numbers: Type.Optional(TransferNumbers),
   transfer_targets: Type.Optional(Type.Array(TransferTarget, { maxItems: 50 })),
   pre_transfer_message: Type.Optional(Nullable(Template(1_000, 'Spoken before a transfer.'))),
@@ -97,6 +100,16 @@ const extras = {
         maxLength: 300,
         description:
           'Spoken when a provider fails, from audio that is kept on the host; without one a sentence in the language of the voice',
+      }),
+    ),
+  ),
+  filler_lines: Type.Optional(
+    Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        maxItems: 10,
+        description:
+          'Said in turn while the caller waits for an answer that takes long; none with an empty list, without one short lines in the language of the voice',
+        examples: [['One moment, please.', 'Let me look that up.']],
       }),
     ),
   ),

@@ -27,11 +27,17 @@ export const TranscriptEntry = Type.Object(
     speaker: Type.String({ description: '`customer` or `bot`' }),
     text: Type.String({ description: 'For the bot: what the caller could hear' }),
     timestamp: Type.Number({ description: 'Seconds from call start' }),
+    overlap: Type.Optional(
+      Type.Boolean({ description: 'Said over the bot without taking the floor; nobody answers it' }),
+    ),
     generated: Type.Optional(Type.String({ description: 'What the bot meant to say, where it was cut' })),
     heard: Type.Optional(
-      Type.Union([Type.Literal('mark'), Type.Literal('estimate'), Type.Literal('none')], {
-        description: 'What proves that the caller heard it',
-      }),
+      Type.Union(
+        [Type.Literal('mark'), Type.Literal('words'), Type.Literal('estimate'), Type.Literal('none')],
+        {
+          description: 'What proves that the caller heard it',
+        },
+      ),
     ),
   },
   { additionalProperties: true },
@@ -65,6 +71,11 @@ export const UsageMetric = Type.Object({
   cache: Nullable(CacheUse),
   characters: Nullable(Type.Integer()),
   ttfb_ms: Nullable(Type.Number()),
+  discarded: Type.Optional(
+    Type.Boolean({
+      description: 'Of `llm`: thought ahead for words that the caller did not say (`llm.speculate`)',
+    }),
+  ),
 });
 export type UsageMetric = Static<typeof UsageMetric>;
 

@@ -5,6 +5,7 @@ export const CONFIG_PATH = `${API_PREFIX}/config`;
 export const RESULTS_PATH = `${API_PREFIX}/call-results`;
 export const RECORDS_PATH = `${API_PREFIX}/call-records`;
 export const SOCKET_PATH = '/ws/';
+export const PARTNER_PATH = '/partner/';
 export const FLEET_HEALTH_PATH = '/health/fleet';
 
 /** Bot identifiers stand in paths and room names, so their alphabet is small. */

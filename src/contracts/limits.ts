@@ -59,3 +59,6 @@ export const MAX_TRANSCRIPT_ENTRIES = 2_000;
 export const MAX_EVENTS = 5_000;
 /** Largest results document that is delivered or accepted (control-plane.md 2.11). */
 export const RESULTS_MAX_BYTES = 8 * 1_048_576;
+
+/** Words of a bot with a pronunciation of their own; the contract refuses more. */
+export const MAX_PRONUNCIATIONS = 500;

@@ -66,6 +66,13 @@ export const VadConfig = Type.Object(
     turn_silence_ms: Type.Optional(
       Type.Number({ minimum: 200, maximum: 10000, description: 'The silence rule, without the model (700)' }),
     ),
+    turn_pre_roll_ms: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 2000,
+        description: 'Audio before the first speech that the turn model and the engine hear too (500)',
+      }),
+    ),
     turn_model: Type.Optional(Type.Union([Type.Literal('smart_turn'), Type.Literal('off')])),
     turn_detection: Type.Optional(
       Type.Union([Type.Literal('local'), Type.Literal('stt')], {
@@ -77,7 +84,67 @@ export const VadConfig = Type.Object(
       Type.Number({
         minimum: 64,
         maximum: 5000,
-        description: 'Speech over the bot this long interrupts it (250)',
+        description: 'Speech over the bot this long pauses it (250)',
+      }),
+    ),
+    commit_ms: Type.Optional(
+      Type.Number({
+        minimum: 64,
+        maximum: 10000,
+        description:
+          'Speech over the bot this long takes the floor, where one word may interrupt or the engine tells no words on the way (600)',
+      }),
+    ),
+    resume_ms: Type.Optional(
+      Type.Number({
+        minimum: 200,
+        maximum: 5000,
+        description: 'A paused bot goes on when nothing was understood for so long (1200)',
+      }),
+    ),
+    backchannels: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+        maxItems: 200,
+        description: 'Said over the bot, these never interrupt it; in place of the list of the language',
+      }),
+    ),
+    stop_phrases: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 60 }), {
+        maxItems: 200,
+        description: 'Said over the bot, these always interrupt it; in place of the list of the language',
+      }),
+    ),
+    question_aware: Type.Optional(
+      Type.Boolean({
+        description:
+          'Waits less for the answer to a yes-or-no question, longer for numbers, addresses and spelling (true)',
+      }),
+    ),
+    answer_rules: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            pattern: Type.String({ minLength: 1, maxLength: 300 }),
+            silence_ms: Type.Number({ minimum: 100, maximum: 10000 }),
+            forced_end_ms: Type.Optional(Type.Number({ minimum: 200, maximum: 10000 })),
+          },
+          { additionalProperties: false },
+        ),
+        {
+          maxItems: 50,
+          description:
+            'Waits after a line of the bot that fits a regular expression; before the built-in rules of `question_aware`',
+        },
+      ),
+    ),
+    learned_pauses: Type.Optional(
+      Type.Boolean({
+        description: 'Fits the silence rule to how long this caller pauses, from 200 to 900 ms (true)',
+      }),
+    ),
+    protect_opening: Type.Optional(
+      Type.Boolean({
+        description: 'The opening line cannot be interrupted, as a disclosure must not (false)',
       }),
     ),
   },
@@ -129,6 +196,23 @@ export const PromptParts = Type.Object(
 );
 export type PromptParts = Static<typeof PromptParts>;
 
+/** How a slot recognises who has answered; absent and null alike mean that nothing is looked for. */
+export const VoicemailSettings = Type.Object(
+  {
+    enabled: Type.Boolean(),
+    phrases: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    screening_phrases: Type.Optional(Type.Array(Type.String(), { maxItems: 50 })),
+    screening_answer: Type.Optional(Type.String()),
+  },
+  {
+    title: 'VoicemailSettings',
+    additionalProperties: true,
+    description: 'Voicemail detection of the bot, its templates filled',
+    examples: [{ enabled: true }],
+  },
+);
+export type VoicemailSettings = Static<typeof VoicemailSettings>;
+
 export const RuntimeConfig = Type.Object(
   {
     session_id: Type.String({ minLength: 1, maxLength: 200 }),
@@ -143,14 +227,29 @@ export const RuntimeConfig = Type.Object(
       }),
     ),
     rescue_line: Type.Optional(Nullable(Type.String())),
+    filler_lines: Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 10 }))),
     vad: VadConfig,
     min_words_interruption: Type.Integer({ minimum: 0 }),
     re_engagement: ReEngagement,
     ambient_sound: Nullable(FlatMap),
+    pronunciations: Type.Optional(
+      Type.Array(
+        Type.Object({ word: Type.String(), spoken: Type.String() }, { additionalProperties: true }),
+        {
+          description: 'How the voice says words; the longest fitting word counts',
+        },
+      ),
+    ),
     stt: ProviderConfig,
     llm: ProviderConfig,
     tts: ProviderConfig,
     tools: Type.Array(FlatMap),
+    outbound_allowed_networks: Type.Optional(
+      Type.Array(Type.String({ maxLength: 50 }), {
+        maxItems: 64,
+        description: 'Networks (CIDR) that tools may call although they are private, or by plain http (none)',
+      }),
+    ),
     conversation_policy: Nullable(FlatMap),
     transfer_numbers: Type.Unknown(),
     transfer_targets: Type.Unknown(),
@@ -174,6 +273,7 @@ export const RuntimeConfig = Type.Object(
     record_agent_leg: Type.Optional(Type.Boolean()),
     auto_dispositions: Type.Unknown(),
     voicemail_message: Nullable(Type.String()),
+    voicemail_detection: Type.Optional(Nullable(VoicemailSettings)),
     max_call_duration_seconds: Type.Number(),
     billing_increment_seconds: Type.Optional(Type.Integer({ minimum: 1 })),
     timezone: Type.String(),

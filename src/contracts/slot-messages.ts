@@ -30,7 +30,7 @@ export interface SlotCall {
   type: 'call';
   /** Names the spool folder; unique per call. */
   callId: string;
-  kind: 'telephony';
+  kind: 'telephony' | 'partner';
   botId: string;
   request: { method: string; url: string; headers: Record<string, string>; rawHeaders: string[] };
   /** Bytes that arrived behind the upgrade request, base64. */
@@ -99,6 +99,8 @@ export type SlotToMain =
   | { v: number; type: 'heartbeat'; callId: string | null; rssBytes: number }
   /** The session exists: config loaded. */
   | { v: number; type: 'session'; callId: string; sessionId: string; maxCallSeconds: number }
+  /** The carrier's own id of a partner call: a later socket with the same id takes the call over (RT-80). */
+  | { v: number; type: 'carrier_call'; callId: string; callSid: string }
   /** The call is over and all it leaves is on disk. `hasResult` is false where no session existed. */
   | {
       v: number;

@@ -40,7 +40,7 @@ export interface JournalCall {
   callerId: string;
   fromNumber: string | null;
   direction: CallDirection;
-  transport: 'websocket';
+  transport: 'websocket' | 'partner';
   webhookUrl: string;
   /** The `recording_url` and `recording_key` that the result names, or null where recording is off. */
   recordingUrl: string | null;

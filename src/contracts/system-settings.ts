@@ -68,7 +68,7 @@ const properties = {
   outbound_allowed_networks: Type.Array(Type.String({ maxLength: 50 }), {
     maxItems: 64,
     description:
-      'Private networks, as CIDR, that CRM requests and webhooks may reach; loopback and metadata never',
+      'Private networks, as CIDR, that CRM requests, webhooks and tools may reach; loopback and metadata never',
   }),
   provider_origins: Type.Array(Type.String({ maxLength: 300 }), {
     maxItems: 64,

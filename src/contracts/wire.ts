@@ -47,6 +47,8 @@ export const CLOSE = {
   policy: 1008,
   tooBig: 1009,
   internal: 1011,
+  /** The caller was passed on; the leg itself lives on elsewhere (RT-35). */
+  transferred: 4200,
   botNotFound: 4404,
   configFailed: 4500,
   outsideHours: 4503,

@@ -27,6 +27,7 @@ t.test('the help names every argument', async (t) => {
     'seed',
     'out',
     'smoke',
+    'quick',
   ]) {
     t.match(BENCH_HELP, new RegExp(`--${name}\\b`), name);
   }
@@ -39,7 +40,7 @@ t.test('a wrong argument is refused by a sentence that names it', async (t) => {
   t.throws(() => readBenchOptions(['--cals', '8']), /cals/);
   t.throws(
     () => readBenchOptions(['--part', 'none']),
-    /--part "none" is neither calls, plane, records, providers nor both/,
+    /--part "none" is neither calls, plane, records, providers, conversation nor both/,
   );
 });
 

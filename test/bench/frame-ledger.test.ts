@@ -10,7 +10,7 @@ function counted(script: string) {
   for (const word of script.split(' ')) {
     atMs += 20;
     const [speak, frame] = word.split('.').map(Number);
-    if (word === 'clear') ledger.clear(atMs);
+    if (word?.startsWith('clear')) ledger.clear(atMs, Number(word.slice('clear'.length)));
     else if (word === 'later') atMs += 1_000;
     else ledger.take(word === '?' ? null : { speak: speak as number, frame: frame as number }, atMs);
   }
@@ -43,8 +43,27 @@ t.test('doubled and reordered frames are counted', async (t) => {
 });
 
 t.test('frames of a cleared reply, and any frame right after clear, are counted', async (t) => {
-  t.same(counted('1.0 1.1 clear later 1.2'), { ...CLEAN, afterClear: 1 }, 'the cleared clause goes on');
+  t.same(
+    counted('1.0 1.1 1.2 clear3 later 1.3'),
+    { ...CLEAN, missing: 3 },
+    'the clause goes on behind what was cleared',
+  );
   t.same(counted('1.0 1.1 clear 2.0 2.1'), { ...CLEAN, afterClear: 2 }, 'its next clause is sent');
+});
+
+t.test('RT-14 a paused bot may go on with what was not played, and say a little of it again', async (t) => {
+  t.same(
+    counted('1.0 1.1 1.2 1.3 2.0 2.1 clear3 later 1.3 2.0 2.1 2.2 2.3 3.0'),
+    CLEAN,
+    'from the exact frame',
+  );
+  t.same(counted('1.0 1.1 1.2 1.3 clear2 later ? 1.3 2.0'), CLEAN, 'its first frame fades in');
+  t.same(counted('1.0 1.1 1.2 1.3 clear1 later 1.1 1.2 1.3 2.0'), CLEAN, 'a little again');
+  t.same(
+    counted('1.0 1.1 1.2 1.3 2.0 2.1 clear4 later 2.1'),
+    { ...CLEAN, missing: 3 },
+    'but nothing may be left out',
+  );
 });
 
 t.test('a frame without its number is damaged', async (t) => {

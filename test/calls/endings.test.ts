@@ -68,16 +68,16 @@ t.test('R11 R96 R168 R169 RT-23 the bot ends the call once its goodbye has been 
   t.equal(result.transcript.at(-1)?.heard, 'mark');
 });
 
-t.test('R97 the customer hangs up with stop', async (t) => {
+t.test('R97 RT-84 the customer hangs up with stop, and the cause is told for machines', async (t) => {
   const result = await callWith({}, (call) => call.hangUp('bored'));
   t.equal(result.disconnected_by, 'customer');
-  t.match(result.end_detail, { reason: 'bored' });
+  t.match(result.end_detail, { reason: 'bored', cause: 'stop' });
 });
 
-t.test('R97 a line that breaks without a close is a customer who left', async (t) => {
+t.test('R97 RT-84 a line that breaks without a close is a customer who left', async (t) => {
   const result = await callWith({}, async (call) => call.drop());
   t.equal(result.disconnected_by, 'customer');
-  t.match(result.end_detail, { reason: /broke without a close/ });
+  t.match(result.end_detail, { reason: /broke without a close/, cause: 'line_broken' });
 });
 
 t.test('R75 R103 the maximum duration ends the call', async (t) => {

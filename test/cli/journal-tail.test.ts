@@ -15,7 +15,7 @@ t.test('the words of the own call are shown as they come, half lines and other c
   const shown: string[] = [];
   const stop = followJournal(
     dataDir,
-    's-1',
+    (call) => call.sessionId === 's-1',
     journalView((text) => shown.push(text.replace(/\s+/g, ' '))),
   );
   appendFileSync(other, json({ kind: 'call', sessionId: 's-2' }));

@@ -26,6 +26,8 @@ export interface FluxOptions extends SttEmulatorOptions {
     endSaysMore?: string;
     /** The first and every such following `EndOfTurn` comes twice. */
     duplicateEnds?: boolean;
+    /** No turn is ever ended, not even when it is asked for. */
+    neverEnds?: boolean;
   };
 }
 
@@ -225,6 +227,7 @@ class FluxSession {
 
   #endTurn(trigger: string, confidence: number): void {
     const { ear, options, socket } = this.#parts;
+    if (options.quirks?.neverEnds) return;
     const eager = this.#eagerText;
     const utterance = ear.reader.take();
     const more = options.quirks?.endSaysMore;

@@ -149,7 +149,8 @@ runFaultCases(t, rig, vendors, [
   {
     name: 'RT-59 llm: answers without words, refused by a filter or just empty, are no silence',
     bot: 'alone',
-    order: script({ text: '', finish: 'refused' }, { text: '' }),
+    // An empty answer is asked for once more before it counts; a refused one is not.
+    order: script({ text: '', finish: 'refused' }, { text: '' }, { text: '' }),
     async live(call) {
       await sayAndHearOut(call);
       await ask(call);

@@ -28,6 +28,7 @@ function busy(call: Partial<NonNullable<Watched['call']>> = {}, heartbeatAtMs = 
       sinceIso: '',
       maxCallSeconds: 60,
       hangupSentAtMs: null,
+      callSid: '',
       ...call,
     },
   };

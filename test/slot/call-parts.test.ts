@@ -2,10 +2,17 @@ import t from 'tap';
 import { LineClock } from '../../src/slot/audio/line-clock.ts';
 import { judgeEnd } from '../../src/slot/call/end-arbiter.ts';
 import { configUrlFor, readConfig } from '../../src/slot/call/fetch-config.ts';
-import { SilenceWatch } from '../../src/slot/call/silence-watch.ts';
 
 t.test('RT-25 one arbiter names who ended the call', async (t) => {
   t.equal(judgeEnd({ kind: 'end_call', reason: '' }, true).disconnectedBy, 'bot', 'R96');
+  const busy = judgeEnd({ kind: 'line_dead', reason: 'busy' }, true);
+  t.match(
+    busy,
+    { disconnectedBy: 'customer', lineStands: true, cause: 'line_dead' },
+    'RT-28 only a tone is left',
+  );
+  const mailbox = judgeEnd({ kind: 'voicemail', reason: 'left' }, true);
+  t.match(mailbox, { disconnectedBy: 'voicemail', by: 'bot', lineStands: true }, 'R98 a mailbox');
   t.equal(judgeEnd({ kind: 'caller_silent' }, true).disconnectedBy, 'bot', 'R96 dead air after words');
   t.equal(judgeEnd({ kind: 'caller_silent' }, false).disconnectedBy, 'RNR', 'R99 not a word');
   t.equal(judgeEnd({ kind: 'stop', reason: '' }, true).disconnectedBy, 'customer', 'R97');
@@ -21,23 +28,6 @@ t.test('RT-25 one arbiter names who ended the call', async (t) => {
   for (const kind of ['protocol', 'stalled'] as const) {
     t.equal(judgeEnd({ kind: 'line_gone', loss: { kind, reason: '' } }, true).disconnectedBy, 'error', kind);
   }
-});
-
-t.test('RT-20 silence brings the prompts in order, then gives up; a word begins them anew', async (t) => {
-  const watch = new SilenceWatch({ after_seconds: 2, prompts: ['a', 'b'] });
-  t.equal(watch.tick(true, 0), null);
-  t.equal(watch.tick(true, 1999), null);
-  t.same(watch.tick(true, 2000), { kind: 'prompt', text: 'a' });
-  t.equal(watch.tick(false, 2500), null, 'the prompt is being spoken');
-  t.equal(watch.tick(true, 3000), null, 'and time counts from its end');
-  t.same(watch.tick(true, 5000), { kind: 'prompt', text: 'b' });
-  watch.callerSpoke();
-  t.equal(watch.tick(true, 6000), null);
-  t.same(watch.tick(true, 8000), { kind: 'prompt', text: 'a' });
-  t.same(watch.tick(true, 11_000), null);
-  t.same(watch.tick(true, 13_000), { kind: 'prompt', text: 'b' });
-  watch.tick(true, 13_001);
-  t.same(watch.tick(true, 15_001), { kind: 'give_up' });
 });
 
 t.test('RT-03 a line without audio goes on in silence after a second, at wall speed', async (t) => {

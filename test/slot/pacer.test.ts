@@ -14,6 +14,7 @@ interface Sent {
 function pacerUnderTest(leadMs: number, now: () => number = () => performance.now()) {
   const sent: Sent[] = [];
   const ended: { unitId: number; playEndMs: number }[] = [];
+  const unsent: { unitId: number; samples: number }[] = [];
   let ticks = 0;
   const pacer = new Pacer({
     leadMs,
@@ -23,6 +24,7 @@ function pacerUnderTest(leadMs: number, now: () => number = () => performance.no
       onFrame: (frame, playAtSample, unitId, playAtMs) =>
         sent.push({ atMs: now(), first: frame[0] ?? 0, playAtSample, playAtMs, unitId }),
       onUnitSent: (unitId, playEndMs) => ended.push({ unitId, playEndMs }),
+      onUnsent: (unitId, samples) => unsent.push({ unitId, samples }),
       onTick: () => {
         ticks++;
       },
@@ -30,7 +32,7 @@ function pacerUnderTest(leadMs: number, now: () => number = () => performance.no
   });
   pacer.start();
   t.teardown(() => pacer.stop());
-  return { pacer, sent, ended, ticks: () => ticks };
+  return { pacer, sent, ended, unsent, ticks: () => ticks };
 }
 
 /** Frames whose first sample is their number. */

@@ -2,8 +2,8 @@ import t from 'tap';
 import { Check } from 'typebox/value';
 import { UsageMetric } from '../../src/contracts/call-results.ts';
 import type { LlmCacheUse } from '../../src/providers/language-model.ts';
-import { CallReporter } from '../../src/slot/call/call-reporter.ts';
-import type { UserTurn } from '../../src/slot/listen/caller-listener.ts';
+import { CallReporter, type UserTurn } from '../../src/slot/call/call-reporter.ts';
+
 import { SpeechLedger } from '../../src/slot/speak/speech-ledger.ts';
 import { newAnswerRecord } from '../../src/slot/think/think-aloud.ts';
 import { CallLog } from '../../src/slot/wrap-up/call-log.ts';

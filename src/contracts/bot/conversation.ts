@@ -153,6 +153,25 @@ export const AmbientSound = Type.Object(
   },
 );
 
+export const Pronunciation = Type.Object(
+  {
+    word: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description:
+        'As the bot writes it, whole words only; in small letters it fits any case, with capitals only as written',
+    }),
+    spoken: Type.String({ minLength: 1, maxLength: 200, description: 'What the voice is given instead' }),
+  },
+  {
+    title: 'Pronunciation',
+    additionalProperties: false,
+    description: 'How the voice says a word; transcripts keep the word as it is written',
+    examples: [{ word: 'Thiruvananthapuram', spoken: 'Tiru vanantha puram' }],
+  },
+);
+export type Pronunciation = Static<typeof Pronunciation>;
+
 export const AgentDesk = Type.Object(
   {
     enabled: Type.Boolean(),
@@ -187,12 +206,39 @@ export const VoicemailDetection = Type.Object(
         description: 'What the language model is told about `detected_voicemail`',
       }),
     ),
+    phrases: Type.Optional(
+      Type.Array(Line(100), {
+        maxItems: 50,
+        description: 'Only machines say these, beside the built-in lists; a star stands for up to four words',
+      }),
+    ),
+    screening_phrases: Type.Optional(
+      Type.Array(Line(100), {
+        maxItems: 50,
+        description: 'Said by assistants of telephones that ask who calls, beside the built-in lists',
+      }),
+    ),
+    screening_answer: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Template: who calls and why, said once to such an assistant (the opening message)',
+      }),
+    ),
   },
   {
     title: 'VoicemailDetection',
     additionalProperties: false,
     description:
       'When enabled, the tool `detected_voicemail` is served: the bot leaves `voicemail_message` and hangs up',
-    examples: [{ enabled: true }],
+    examples: [
+      { enabled: true },
+      {
+        enabled: true,
+        phrases: ['acme * night line'],
+        screening_answer: 'This is {{call.company}}, about your order.',
+      },
+    ],
   },
 );
+export type VoicemailDetection = Static<typeof VoicemailDetection>;

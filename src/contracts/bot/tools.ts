@@ -6,12 +6,14 @@ import { type Static, Type } from 'typebox';
  */
 const ToolName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
 
-/** interface.md, "What the service does" 5: the tools that the platform itself brings. */
+/** interface.md, "What the service does" 5: the tools that the platform itself brings; ours beside them for keypads. */
 export const BUILT_IN_TOOLS = [
   'end_call',
   'transfer_call',
   'detected_voicemail',
   'search_knowledge',
+  'collect_digits',
+  'send_dtmf',
 ] as const;
 export type BuiltInToolName = (typeof BUILT_IN_TOOLS)[number];
 
@@ -23,6 +25,8 @@ export const BuiltInTool = Type.Object(
       Type.Literal('transfer_call'),
       Type.Literal('detected_voicemail'),
       Type.Literal('search_knowledge'),
+      Type.Literal('collect_digits'),
+      Type.Literal('send_dtmf'),
     ]),
     description: Type.Optional(
       Type.String({
@@ -77,7 +81,9 @@ export const HttpTool = Type.Object(
       ),
     ),
     body: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'JSON; each text in it is a template' }),
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'JSON; each text in it is a template. Without it the arguments are sent',
+      }),
     ),
     timeout_ms: Type.Optional(
       Type.Integer({
@@ -94,6 +100,7 @@ export const HttpTool = Type.Object(
     ),
   },
   {
+    title: 'HttpTool',
     additionalProperties: false,
     description: 'A request to a server of the customer; its answer goes back to the language model',
     examples: [
@@ -105,8 +112,6 @@ export const HttpTool = Type.Object(
           type: 'object',
           properties: { day: { type: 'string', format: 'date' } },
           required: ['day'],
-          title: 'HttpTool',
-          additionalProperties: false,
         },
         method: 'POST',
         url: 'https://crm.example.com/customers/{{crm.id}}/visits',

@@ -16,6 +16,7 @@ export interface BotFinding {
     | 'provider_model'
     | 'timezone'
     | 'plain_secret'
+    | 'bad_pattern'
     | 'unused';
   /** JSON pointer into the bot. */
   pointer: string;

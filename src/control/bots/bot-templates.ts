@@ -27,6 +27,7 @@ export function templatesOf(bot: BotContent): BotTemplate[] {
     ...texts('/post_call_analysis_prompt', bot.post_call_analysis_prompt),
     ...texts('/qc_prompt', bot.qc_prompt),
     ...texts('/voicemail_message', bot.voicemail_message),
+    ...texts('/voicemail_detection/screening_answer', bot.voicemail_detection?.screening_answer),
     ...texts('/agent_desk/context', bot.agent_desk?.context),
     ...tools.flatMap((tool, index) => {
       if (tool.type !== 'http') return [];

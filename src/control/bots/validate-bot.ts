@@ -1,6 +1,7 @@
 import type { HttpTool } from '../../contracts/bot/tools.ts';
 import type { BotContent } from '../../contracts/bot.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import { compileRulePattern } from '../../providers/llm/rule-pattern.ts';
 import { usableTimezone } from '../runtime-config/local-time.ts';
 import { transferNames } from '../runtime-config/served-tools.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
@@ -18,6 +19,7 @@ export async function validateBot(bot: BotContent, world: ValidationWorld): Prom
     ...checkTimezone(bot),
     ...checkTools(bot),
     ...checkTemplates(bot),
+    ...checkAnswerRules(bot),
   ];
   // Errors first: they are what stands between the editor and a live bot.
   return [
@@ -47,6 +49,16 @@ function checkTemplates(bot: BotContent): BotFinding[] {
         ];
       }),
     ];
+  });
+}
+
+function checkAnswerRules(bot: BotContent): BotFinding[] {
+  return (bot.vad.answer_rules ?? []).flatMap(({ pattern }, index) => {
+    const refusal = compileRulePattern(pattern);
+    const pointer = `/vad/answer_rules/${index}/pattern`;
+    return typeof refusal === 'string'
+      ? [finding('error', 'bad_pattern', pointer, `the pattern ${refusal}`)]
+      : [];
   });
 }
 

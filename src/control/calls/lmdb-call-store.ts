@@ -227,7 +227,7 @@ class LmdbCallRecords implements CallRecordStore {
     const session = writes.get(this.#tables.byStream, streamKey(results.stream_id));
     const record = session === undefined ? undefined : writes.get(this.#tables.records, session);
     const waits = record?.status === 'active' || record?.status === 'lost';
-    const socket = record?.transport === null || record?.transport === 'websocket';
+    const socket = [null, 'websocket', 'partner'].includes(record?.transport ?? null);
     const botFits = results.bot_id === undefined || results.bot_id === record?.bot_id;
     return waits && socket && botFits && record?.stream_id === results.stream_id ? record : undefined;
   }

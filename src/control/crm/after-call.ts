@@ -1,8 +1,8 @@
 import { CallResults } from '../../contracts/call-results.ts';
 import type { PostCallPush } from '../../contracts/crm.ts';
-import type { Variables } from '../runtime-config/render-template.ts';
+import type { Variables } from '../../platform/render-template.ts';
+import { type RenderedValue, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { flatFields } from './flat-fields.ts';
-import { type RenderedValue, renderJson, renderUrl } from './render-values.ts';
 
 /** What the mapper and the webhooks read of a call record; the record has more. */
 export interface CallFacts {

@@ -1,10 +1,10 @@
 import type { CrmPrefetchConfig, IntegrationLogEntry } from '../../contracts/crm.ts';
 import type { GuardedAnswer, GuardedHttp } from '../../platform/guarded-http.ts';
 import { OutboundFailure } from '../../platform/guarded-http.ts';
+import type { Variables } from '../../platform/render-template.ts';
+import { renderHeaders, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
-import type { Variables } from '../runtime-config/render-template.ts';
 import { asField, flatLeaves, valueAt } from './flat-fields.ts';
-import { renderHeaders, renderJson, renderUrl } from './render-values.ts';
 
 /**
  * Asks the CRM at call start (interface.md, CRM integration). Never rejects: a caller is waiting, and a call without CRM

@@ -3,10 +3,11 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { isFixed } from '../../platform/render-template.ts';
+import { fillerLines } from '../../providers/filler-lines.ts';
 import { renderLine } from '../../providers/render-line.ts';
 import { rescueLines } from '../../providers/rescue-lines.ts';
 import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/speech-cache.ts';
-import { isFixed } from '../runtime-config/render-template.ts';
 
 /** Bots that wait for their turn; one that finds no room is rendered by the slot of its first call instead. */
 const MAX_WAITING = 100;
@@ -32,9 +33,9 @@ export interface RescueAudio {
 }
 
 /**
- * Renders what a bot says when a provider fails, and an opening that is the same in every call, as soon as the bot goes
- * live (RT-59, RT-46): when the audio is needed, the voice may be the provider that fails. What fails here is only
- * logged; the bot is live all the same, and the slots render what is missing.
+ * Renders what a bot says when a provider fails, an opening that is the same in every call, and what bridges a wait, as
+ * soon as the bot goes live (RT-59, RT-46, RT-45): when the audio is needed, the voice may be the provider that fails.
+ * What fails here is only logged; the bot is live all the same, and the slots render what is missing.
  */
 export function startRescueAudio(parts: RescueAudioParts): RescueAudio {
   const { logger } = parts;
@@ -79,7 +80,7 @@ async function renderBot(parts: RescueAudioParts, botId: string, stopping: Abort
   if (!bot || !isKeptVoice(bot.tts)) return;
   const voice = await parts.voiceOf(bot);
   const opening = isFixed(bot.opening_message) ? [bot.opening_message] : [];
-  for (const text of [...Object.values(rescueLines(bot)), ...opening]) {
+  for (const text of [...Object.values(rescueLines(bot)), ...opening, ...fillerLines(bot)]) {
     const key = speechKey(voice, text, LINE_RATE_HZ);
     if (text.trim() === '' || (await parts.cache.get(key))) continue;
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(LINE_TIMEOUT_MS)]);

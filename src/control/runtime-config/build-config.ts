@@ -1,11 +1,11 @@
 import type { Bot } from '../../contracts/bot.ts';
-import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import type { RuntimeConfig, VoicemailSettings } from '../../contracts/runtime-config.ts';
+import { isFixed, renderTemplate, type Variables } from '../../platform/render-template.ts';
 import { policyPrompt } from './policy-prompt.ts';
 import { postCallFields } from './post-call.ts';
 import { promptParts } from './prompt-parts.ts';
 import { type ProviderKeys, withProviderKey } from './provider-keys.ts';
 import { renderJson } from './render-json.ts';
-import { isFixed, renderTemplate, type Variables } from './render-template.ts';
 import { servedTools } from './served-tools.ts';
 
 /** What the config takes from beyond the bot and the call. */
@@ -18,6 +18,8 @@ export interface ConfigSurroundings {
   objectStorage: Record<string, unknown> | null;
   /** System and bot have knowledge enabled, and every named base exists. */
   knowledgeUsable: boolean;
+  /** Setting `outbound_allowed_networks`, for the requests of tools. */
+  outboundNetworks: readonly string[];
   callbackDetection: boolean;
   livePromptCache: { cache_name: string; expires_at: string } | null;
 }
@@ -43,13 +45,16 @@ export function buildConfig(call: {
     opening_message: text(bot.opening_message),
     opening_message_fixed: isFixed(bot.opening_message),
     rescue_line: bot.rescue_line ?? null,
+    filler_lines: bot.filler_lines ?? null,
     vad: bot.vad,
     min_words_interruption: bot.min_words_interruption,
     re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
     ambient_sound: bot.ambient_sound ?? null,
+    pronunciations: bot.pronunciations ?? [],
     stt: withProviderKey(bot.stt, surroundings.keys),
     llm: withProviderKey(bot.llm, surroundings.keys),
     tts: withProviderKey(bot.tts, surroundings.keys),
+    outbound_allowed_networks: [...surroundings.outboundNetworks],
     tools: servedTools(bot, { knowledge: surroundings.knowledgeUsable, secrets: surroundings.secrets }),
     transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
     transfer_targets: renderJson(bot.transfer_targets ?? [], variables),
@@ -72,6 +77,7 @@ export function buildConfig(call: {
     record_agent_leg: bot.agent_desk?.record_agent_leg ?? false,
     auto_dispositions: bot.auto_dispositions ?? [],
     voicemail_message: textOrNull(bot.voicemail_message),
+    voicemail_detection: voicemailSettings(bot, variables),
     max_call_duration_seconds: bot.max_call_duration_seconds,
     billing_increment_seconds: bot.billing_increment_seconds ?? 1,
     timezone: call.timezone,
@@ -96,6 +102,16 @@ function promptFields(
     system_prompt: parts.static_system_prompt + parts.dynamic_runtime_prompt,
     prompt_parts: parts,
     conversation_policy: null,
+  };
+}
+
+function voicemailSettings(bot: Bot, variables: Variables): VoicemailSettings | null {
+  const detection = bot.voicemail_detection;
+  if (!detection?.enabled) return null;
+  const { description: _forTheModel, screening_answer: answer, ...settings } = detection;
+  return {
+    ...settings,
+    ...(answer === undefined ? {} : { screening_answer: renderTemplate(answer, variables) }),
   };
 }
 

@@ -207,9 +207,16 @@ async function openSession(
   return fresh.session_id;
 }
 
-/** Only socket transports have a stream of their own (interface.md, Runtime config, `stream_id`). */
-function transportOf(fields: Readonly<Record<string, unknown>>, streamId: string): 'websocket' | null {
-  return streamId !== '' && textOrNull(fields.room_name) === null ? 'websocket' : null;
+/**
+ * Only socket transports have a stream of their own (interface.md, Runtime config, `stream_id`); a partner's names the
+ * carrier's ids of the call and of the stream (appliance.md, "Partner WebSocket").
+ */
+function transportOf(
+  fields: Readonly<Record<string, unknown>>,
+  streamId: string,
+): 'websocket' | 'partner' | null {
+  if (streamId === '' || textOrNull(fields.room_name) !== null) return null;
+  return textOrNull(fields.call_sid) !== null && fields.stream_sid === streamId ? 'partner' : 'websocket';
 }
 
 function textOrNull(value: unknown): string | null {

@@ -1,7 +1,7 @@
 import type { Bot } from '../../contracts/bot.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { renderTemplate, staticPart, type Variables } from '../../platform/render-template.ts';
 import { contentVersion, DEFAULT_CACHE_TTL_SECONDS } from './prompt-parts.ts';
-import { renderTemplate, staticPart, type Variables } from './render-template.ts';
 
 type PostCallFields = Pick<
   RuntimeConfig,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Bot } from '../../contracts/bot.ts';
 import type { PromptParts } from '../../contracts/runtime-config.ts';
-import { renderTemplate, staticPart, type Variables } from './render-template.ts';
+import { renderTemplate, staticPart, type Variables } from '../../platform/render-template.ts';
 import { servedTools } from './served-tools.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { renderTemplate, type Variables } from './render-template.ts';
+import { renderTemplate, type Variables } from '../../platform/render-template.ts';
 
 /** Deeper than this a value stays as it is; nothing that people write by hand comes near. */
 const MAX_DEPTH = 16;

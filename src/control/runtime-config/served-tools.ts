@@ -1,6 +1,11 @@
 import type { BuiltInToolName } from '../../contracts/bot/tools.ts';
 import type { Bot } from '../../contracts/bot.ts';
-import { renderTemplate } from './render-template.ts';
+import {
+  COLLECT_PARAMETERS,
+  DIGIT_TOOL_DESCRIPTIONS,
+  SEND_DTMF_PARAMETERS,
+} from '../../contracts/digit-tools.ts';
+import { renderTemplate } from '../../platform/render-template.ts';
 
 type ServedTool = Record<string, unknown>;
 
@@ -47,6 +52,7 @@ const DESCRIPTIONS: Record<BuiltInToolName, string> = {
   detected_voicemail:
     'Call this when an answering machine or a mailbox has picked up instead of a person, never for a person.',
   search_knowledge: 'Look up facts in the knowledge base before answering a question about them.',
+  ...DIGIT_TOOL_DESCRIPTIONS,
 };
 
 function builtIn(name: BuiltInToolName, bot: Bot, description: string | undefined): ServedTool {
@@ -62,6 +68,8 @@ const PARAMETERS: Record<BuiltInToolName, (bot: Bot) => Record<string, unknown>>
   end_call: () => ({ properties: { reason: { type: 'string' } }, required: [] }),
   detected_voicemail: () => ({ properties: { reason: { type: 'string' } }, required: [] }),
   search_knowledge: () => ({ properties: { query: { type: 'string' } }, required: ['query'] }),
+  collect_digits: () => COLLECT_PARAMETERS,
+  send_dtmf: () => SEND_DTMF_PARAMETERS,
   transfer_call: (bot) => {
     const targets = transferNames(bot);
     const described = (bot.transfer_targets ?? [])

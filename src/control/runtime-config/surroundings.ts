@@ -13,6 +13,8 @@ export interface ConfigSettings {
   knowledgeEnabled(): boolean;
   /** Where keys may be sent beside the vendors' own hosts. */
   providerOrigins(): readonly string[];
+  /** Where the requests of tools may go beside public hosts. */
+  outboundNetworks(): readonly string[];
 }
 
 export interface SurroundingParts {
@@ -44,6 +46,7 @@ export async function readSurroundings(
     secrets: namesSecrets(bot) ? await parts.secretsOf(bot.bot_id) : {},
     objectStorage: storage && { ...storage },
     knowledgeUsable: usable,
+    outboundNetworks: settings.outboundNetworks(),
     callbackDetection: campaign?.callback_detection_enabled ?? false,
     livePromptCache: cache && { cache_name: cache.cache_name, expires_at: cache.expires_at },
   };

@@ -1,6 +1,6 @@
+import type { Variables } from '../../platform/render-template.ts';
 import { localTime } from './local-time.ts';
 import { deriveNameVariables } from './name-variables.ts';
-import type { Variables } from './render-template.ts';
 
 /** Where the variables of a call come from. */
 export interface VariableSources {

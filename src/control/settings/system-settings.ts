@@ -25,6 +25,8 @@ export interface SystemSettings {
   objectStorage(): Record<string, unknown> | null;
   knowledgeEnabled(): boolean;
   readonly allowedNetworks: readonly Network[];
+  /** The same as they were entered, for the tools of a call. */
+  outboundNetworks(): readonly string[];
   /** Where keys may be sent beside the vendors' own hosts. */
   providerOrigins(): readonly string[];
 }
@@ -54,6 +56,7 @@ export function systemSettings(stored: StoredSettings, box: SecretBox): SystemSe
       return { endpoint, bucket, region, access_key: accessKey, secret_key: secretKey };
     },
     knowledgeEnabled: () => values.knowledge_enabled,
+    outboundNetworks: () => values.outbound_allowed_networks,
     providerOrigins: () => values.provider_origins.flatMap((text) => readOrigin(text) ?? []),
     allowedNetworks: values.outbound_allowed_networks.flatMap((text) => parseNetwork(text) ?? []),
   };

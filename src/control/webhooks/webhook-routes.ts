@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
-import { isOwnHeader } from '../crm/render-values.ts';
+import { isOwnHeader } from '../../platform/render-values.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { invalidBody } from '../http/mistakes.ts';
 import { type AnyRoute, route } from '../http/route.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { BOT_ID_PATTERN, CORE_SECRET_HEADER, SOCKET_PATH } from '../../contracts/http-names.ts';
+import { BOT_ID_PATTERN, CORE_SECRET_HEADER, PARTNER_PATH, SOCKET_PATH } from '../../contracts/http-names.ts';
 import { isLoopbackHost } from '../../platform/origins.ts';
 import type { Settings, WsAuth } from '../../platform/settings.ts';
 import { isCoreSecret } from './core-secret.ts';
@@ -15,8 +15,13 @@ const FORWARDED = [
   'x-real-ip',
 ] as const;
 
+const PATHS = [
+  { kind: 'telephony', path: SOCKET_PATH },
+  { kind: 'partner', path: PARTNER_PATH },
+] as const;
+
 export interface CallTarget {
-  kind: 'telephony';
+  kind: 'telephony' | 'partner';
   botId: string;
   /** The single-use ticket of the query, '' without one (decisions.md 19). */
   ticket: string;
@@ -25,11 +30,24 @@ export interface CallTarget {
 /** The bot and the protocol that a request path names; null for every other path. */
 export function callTarget(url: string): CallTarget | null {
   const [path = '', query = ''] = url.split('?', 2);
-  if (!path.startsWith(SOCKET_PATH)) return null;
-  const botId = path.slice(SOCKET_PATH.length);
+  const found = PATHS.find((known) => path.startsWith(known.path));
+  if (!found) return null;
+  const botId = path.slice(found.path.length);
   return BOT_ID_PATTERN.test(botId)
-    ? { kind: 'telephony', botId, ticket: new URLSearchParams(query).get('ticket') ?? '' }
+    ? { kind: found.kind, botId, ticket: new URLSearchParams(query).get('ticket') ?? '' }
     : null;
+}
+
+/**
+ * The password of Basic authentication, or undefined. A carrier knows an address and nothing else, and turns
+ * `user:password@` in it into this header (runtime-peers.md 3.1); the user name says nothing here.
+ */
+function basicPassword(request: IncomingMessage): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (encoded === undefined) return undefined;
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = decoded.indexOf(':');
+  return colon === -1 ? undefined : decoded.slice(colon + 1);
 }
 
 /** Whether a proxy passed this request on. */
@@ -67,10 +85,13 @@ export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecre
         case 'off':
           if (isForwarded(request)) return 'proxied_without_auth';
           return isFromStrangePage(request) ? 'unauthorized' : 'allowed';
-        case 'secret':
-          return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets)
+        case 'secret': {
+          const isPartner = callTarget(request.url ?? '')?.kind === 'partner';
+          return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets) ||
+            (isPartner && isCoreSecret(basicPassword(request), settings.coreSecrets))
             ? 'allowed'
             : 'by_ticket';
+        }
         case 'networks': {
           const address = plainAddress(request.socket.remoteAddress ?? '');
           const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;

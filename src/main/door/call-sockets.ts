@@ -21,7 +21,7 @@ export interface CallSockets {
 }
 
 /**
- * Upgrades of `/ws/{bot_id}`. The order of the checks is what an outsider may learn: the path
+ * Upgrades of `/ws/{bot_id}` and `/partner/{bot_id}`. The order of the checks is what an outsider may learn: the path
  * first, then who is asking, and only then how the host fares.
  */
 export function createCallSockets(options: {

@@ -91,16 +91,19 @@ function takeBuffered(socket: Socket): Buffer {
   return bytes instanceof Buffer ? bytes : Buffer.alloc(0);
 }
 
+/** Credentials do their work at the door and belong into no other process. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([CORE_SECRET_HEADER, 'authorization']);
+
 function slotCall(target: CallTarget, request: IncomingMessage, early: Buffer): SlotCall {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (name === CORE_SECRET_HEADER || value === undefined) continue;
+    if (SECRET_HEADERS.has(name) || value === undefined) continue;
     headers[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   const rawHeaders: string[] = [];
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     const [name = '', value = ''] = request.rawHeaders.slice(i, i + 2);
-    if (name.toLowerCase() !== CORE_SECRET_HEADER) rawHeaders.push(name, value);
+    if (!SECRET_HEADERS.has(name.toLowerCase())) rawHeaders.push(name, value);
   }
   return {
     v: SLOT_MESSAGES_VERSION,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { SlotInit } from '../../contracts/slot-messages.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { replacedSlots } from './replaced-calls.ts';
 import { delayAfterFailure, freshRestartState, type RestartState } from './restart-policy.ts';
 import { type SlotEnding, type SlotNews, SlotProcess } from './slot-process.ts';
 
@@ -152,6 +153,15 @@ export class SlotPool {
         ready: () => {
           this.fill(this.orphans);
           this.wake();
+        },
+        identified: (slot) => {
+          for (const older of replacedSlots(this.slots(), slot)) {
+            this.options.logger.info(
+              { slot: older.slotId, call_id: older.call?.callId, by_call_id: slot.call?.callId },
+              'the carrier opened the same call again; the older socket is closed',
+            );
+            older.hangUp('replaced');
+          }
         },
         finished: (slot, callId, hasResult) => {
           this.recycle(slot);

@@ -34,6 +34,8 @@ export interface SlotStart {
 
 export interface SlotListener {
   ready(slot: SlotProcess): void;
+  /** The carrier's id of the call in this slot is known now. */
+  identified(slot: SlotProcess): void;
   finished(slot: SlotProcess, callId: string, hasResult: boolean): void;
   ended(slot: SlotProcess, ending: SlotEnding, callId: string | null): void;
   /** Whatever a slot tells that is not about its own life. */
@@ -53,6 +55,8 @@ export interface LiveCall {
   /** Known once the slot has loaded the config. */
   maxCallSeconds: number | null;
   hangupSentAtMs: number | null;
+  /** The carrier's own id, '' where there is none or it is not known yet. */
+  callSid: string;
 }
 
 /**
@@ -138,6 +142,7 @@ export class SlotProcess {
       sinceIso: new Date(call.acceptedAtMs).toISOString(),
       maxCallSeconds: null,
       hangupSentAtMs: null,
+      callSid: '',
     };
     return new Promise((resolve, reject) => {
       if (!this.reachable) {
@@ -223,6 +228,11 @@ export class SlotProcess {
         return;
       case 'session':
         if (this.call?.callId === message.callId) this.call.maxCallSeconds = message.maxCallSeconds;
+        return;
+      case 'carrier_call':
+        if (this.call?.callId !== message.callId) return;
+        this.call.callSid = message.callSid;
+        this.listener.identified(this);
         return;
       case 'finished':
         // A repeat, or an answer to a call that is not ours, must not free a lease.

@@ -50,7 +50,14 @@ export interface ProviderWeather {
   /** `abandoned` is a request that we gave up before it said anything about the provider. */
   ended(key: string, outcome: EndedRequest | 'abandoned'): void;
   /** Of the first token, the first audio or the final text; null while too few were measured. */
-  latency(key: string): { p50: number; p95: number } | null;
+  latency(key: string): Latency | null;
+}
+
+/** Milliseconds. */
+export interface Latency {
+  p50: number;
+  p95: number;
+  p99: number;
 }
 
 export interface EndedRequest {
@@ -66,7 +73,7 @@ interface Entry {
   rateUntilMs: number;
   /** What main says of the whole host. */
   hostOpenUntilMs: number;
-  hostLatency: { p50: number; p95: number } | null;
+  hostLatency: Latency | null;
 }
 
 export interface WeatherOptions {
@@ -127,7 +134,7 @@ export class LocalWeather implements ProviderWeather {
     this.#onOutcome({ key, result, ms: ms === null ? null : Math.round(ms), retryAfterMs });
   }
 
-  latency(key: string): { p50: number; p95: number } | null {
+  latency(key: string): Latency | null {
     const entry = this.#entries.get(key);
     if (!entry) return null;
     if (entry.hostLatency) return entry.hostLatency;
@@ -144,7 +151,7 @@ export class LocalWeather implements ProviderWeather {
         told.state === 'open' ? now + told.openForMs * (1 + this.#random() * SPREAD) : 0;
       entry.hostLatency =
         told.p50 !== null && told.p95 !== null && told.samples >= MIN_SAMPLES
-          ? { p50: told.p50, p95: told.p95 }
+          ? { p50: told.p50, p95: told.p95, p99: told.p99 ?? told.p95 }
           : null;
       setRate(entry.bucket, told.ratePerSecond, now);
       entry.rateUntilMs = now + RATE_HOLDS_MS;

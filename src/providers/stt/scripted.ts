@@ -13,7 +13,10 @@ interface Script {
   wordMs: number;
   failOn: ReadonlySet<number>;
   breakOn: ReadonlySet<number>;
+  unsureOn: ReadonlySet<number>;
 }
+
+const UNSURE = 0.2;
 
 /**
  * Speech to text that knows beforehand what the caller says, for benches and tests: the audio decides when words
@@ -21,7 +24,8 @@ interface Script {
  *
  * Settings: `script` (texts, one per turn), `loop` (begin again after the last; else later turns are ''),
  * `final_delay_ms` (0), `word_ms` (audio per interim word, 200), `fail_on` (turns, from 1, whose flush rejects with
- * `provider_failed`), `break_on` (turns in which the session breaks at the first audio), `wants_silence` (false).
+ * `provider_failed`), `break_on` (turns in which the session breaks at the first audio), `unsure_on` (turns understood
+ * with little confidence), `wants_silence` (false).
  * A turn without audio is '' and takes no text from the script.
  */
 export async function createScriptedStt(config: ProviderConfig): Promise<SpeechToText> {
@@ -33,6 +37,7 @@ export async function createScriptedStt(config: ProviderConfig): Promise<SpeechT
     wordMs: settings.number('word_ms', { fallback: 200, minimum: 20, maximum: 10_000 }),
     failOn: settings.ordinals('fail_on'),
     breakOn: settings.ordinals('break_on'),
+    unsureOn: settings.ordinals('unsure_on'),
   };
   const wantsSilence = settings.flag('wants_silence', false);
   return {
@@ -82,7 +87,10 @@ function openSession(script: Script, handlers: SttHandlers): SttSession {
       if (script.failOn.has(ended)) {
         throw new AppError('provider_failed', `the script fails turn ${ended}`);
       }
-      return { text: textOf(script, ended) ?? '', confidence: 1 };
+      return {
+        text: textOf(script, ended) ?? '',
+        confidence: script.unsureOn.has(ended) ? UNSURE : 1,
+      };
     },
 
     discard: forget,

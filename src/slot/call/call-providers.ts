@@ -4,20 +4,25 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { fillerLines } from '../../providers/filler-lines.ts';
 import { realClock } from '../../providers/provider-clock.ts';
 import type { ProviderContext, ProviderTrouble } from '../../providers/provider-context.ts';
-import { type RescueLines, rescueLines } from '../../providers/rescue-lines.ts';
+import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/rescue-lines.ts';
 import { type CallProviders, openCallProviders } from '../../providers/resilient/open-resilient.ts';
 import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
 import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/speech-cache.ts';
+import { finalWaitSamples } from '../listen/final-wait.ts';
 import { liveSystemParts, openLivePromptCache } from '../providers/prompt-cache-client.ts';
 import { KnownLines } from '../speak/known-lines.ts';
+import { predictedWaitMs } from '../speak/predicted-wait.ts';
+import { type SpeakableOptions, speakableOptions } from '../speak/text/to-speakable.ts';
 import { declaredTools } from '../think/declared-tools.ts';
 
 /** Connections that are opened ahead get so long; the call has begun by then and opens what it needs itself. */
 const WARM_BOUND_MS = 5_000;
 /** Lines that the disk lacks are rendered after the call; the slot counts as busy for no longer than this. */
 const RENDER_BOUND_MS = 10_000;
+const DEFAULT_LANGUAGE = 'en';
 /** What happened inside a client and did the caller no harm. */
 const HARMLESS: ReadonlySet<ProviderTrouble['event']> = new Set(['provider_cache', 'history_repaired']);
 
@@ -26,6 +31,14 @@ export interface OpenedProviders extends CallProviders {
   context: ProviderContext;
   lines: KnownLines;
   rescueLines: RescueLines;
+  /** How texts are put into words for the voice. */
+  speakable: SpeakableOptions;
+  /** From the text of a turn to the first sound of its answer; null while that is unknown (RT-45). */
+  predictedWaitMs(): number | null;
+  /** How long the text of a finished turn is waited for now, in samples (RT-06). */
+  finalWaitSamples(): number;
+  /** Called when speech to text is in trouble: its text will come late. */
+  onHearingTrouble(listener: () => void): void;
   /** Troubles of speech to text so far. */
   hearingTroubles(): number;
   /** Troubles of all steps so far. */
@@ -45,17 +58,26 @@ export async function openProviders(
   const { logger } = parts;
   const promptCache = openLivePromptCache(config);
   const counts = { stt: 0, llm: 0, tts: 0 };
+  let hearingTrouble: () => void = () => undefined;
   const context: ProviderContext = {
     sampleRate: LINE_RATE_HZ,
     clock: realClock,
     report(trouble) {
       if (!HARMLESS.has(trouble.event)) counts[trouble.family]++;
       parts.report(trouble);
+      if (trouble.family === 'stt') hearingTrouble();
     },
     ...(promptCache ? { promptCache } : {}),
   };
   const spoken = rescueLines(config);
-  const lines = knownLines(config, spoken, parts.dataDir, logger);
+  const speakable = speakableOptions(spokenLanguage(config) ?? DEFAULT_LANGUAGE, config.pronunciations ?? []);
+  const lines = new KnownLines({
+    cache: new SpeechCache(join(parts.dataDir, SPEECH_CACHE_FOLDER)),
+    voice: config.tts,
+    texts: linesToKeep(config, spoken),
+    speakable,
+    logger,
+  });
   const loading = lines.load();
   try {
     const providers = await openCallProviders(config, context, parts.weather);
@@ -66,6 +88,12 @@ export async function openProviders(
       context,
       lines,
       rescueLines: spoken,
+      speakable,
+      predictedWaitMs: () => predictedWaitMs(config, parts.weather),
+      finalWaitSamples: () => finalWaitSamples(config, parts.weather, providers.stt.name),
+      onHearingTrouble(listener) {
+        hearingTrouble = listener;
+      },
       hearingTroubles: () => counts.stt,
       troubles: () => counts.stt + counts.llm + counts.tts,
       async finish() {
@@ -81,14 +109,9 @@ export async function openProviders(
 }
 
 /** An opening that holds values of this call is not kept: it fits no other call and may name the caller. */
-function knownLines(config: RuntimeConfig, spoken: RescueLines, dataDir: string, logger: Logger): KnownLines {
+function linesToKeep(config: RuntimeConfig, { rescue, again, farewell }: RescueLines): string[] {
   const opening = config.opening_message_fixed === false ? [] : [config.opening_message];
-  return new KnownLines({
-    cache: new SpeechCache(join(dataDir, SPEECH_CACHE_FOLDER)),
-    voice: config.tts,
-    texts: [...opening, spoken.rescue, spoken.again, spoken.farewell],
-    logger,
-  });
+  return [...opening, rescue, again, farewell, ...fillerLines(config)];
 }
 
 /** A failure costs the head start and nothing else, so it is noted and the call tries by itself. */

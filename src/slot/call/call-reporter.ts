@@ -1,11 +1,11 @@
 import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse, ToolCall } from '../../providers/language-model.ts';
-import type { UserTurn } from '../listen/caller-listener.ts';
+import type { LlmCacheUse } from '../../providers/language-model.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { SpeechLedger } from '../speak/speech-ledger.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
+import type { DecidedBy } from '../turn/turn-types.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
 import type { EndVerdict } from './end-arbiter.ts';
 
@@ -13,6 +13,27 @@ import type { EndVerdict } from './end-arbiter.ts';
 interface Engine {
   readonly name: string;
   readonly model: string | null;
+}
+
+/** A turn of the caller as it is answered and told. */
+export interface UserTurn {
+  id: number;
+  text: string;
+  confidence: number | null;
+  /** First and last sample of the caller's speech. */
+  fromSample: number;
+  toSample: number;
+  decidedAtSample: number;
+  /** Monotonic. */
+  decidedAtMs: number;
+  decidedBy: DecidedBy;
+  /** The last verdict of the turn model, null where there was none. */
+  probability: number | null;
+  /** Why the silence rule decided. */
+  ruleReason: string | null;
+  /** From the last speech sample to the decision, and from there to the text. */
+  endpointMs: number;
+  transcribeMs: number;
 }
 
 /**
@@ -29,6 +50,10 @@ export class CallReporter {
   private hasToldCache = false;
   private readonly places = new Map<number, { seq: number; timestamp: number }>();
   private unanswered: { turn: UserTurn; endedAtMs: number } | undefined;
+  /** Where the transcript has the caller's latest words. */
+  private lastSeq: number | null = null;
+  /** The next turn holds the words of the last one, and takes its place. */
+  private isContinued = false;
 
   /** `cacheVersion` is the version of the live prompt, null where the bot caches none. */
   constructor(options: {
@@ -52,11 +77,43 @@ export class CallReporter {
     this.unanswered = { turn, endedAtMs: monotonicMs() };
     // From the end of speech to its final text, which is what this step costs the caller (reference/providers.md 2).
     this.firstByte(identityOf(this.stt), turn.endpointMs + turn.transcribeMs);
-    const beganSeconds = this.log.seconds - (nowSample - turn.fromSample) / LINE_RATE_HZ;
-    this.log.transcript(this.log.reserve(), {
+    this.lastSeq = this.isContinued && this.lastSeq !== null ? this.lastSeq : this.log.reserve();
+    this.isContinued = false;
+    this.log.transcript(this.lastSeq, {
       speaker: 'customer',
       text: turn.text,
-      timestamp: Math.max(0, Math.round(beganSeconds * 1000) / 1000),
+      timestamp: this.secondsAt(turn.fromSample, nowSample),
+    });
+  }
+
+  /** The caller went on before the answer to this turn was heard. */
+  withdrawn(reply: number): void {
+    this.isContinued = true;
+    this.unanswered = undefined;
+    this.log.event('turn_withdrawn', { reply });
+  }
+
+  /** The caller was understood too poorly to act on it (RT-83). */
+  uncertain(turn: UserTurn, action: 'asked_again' | 'accepted'): void {
+    this.log.event('low_confidence', {
+      confidence: Math.round((turn.confidence ?? 0) * 100) / 100,
+      action,
+    });
+  }
+
+  /** The bot has said goodbye, by this phrase. */
+  closing(phrase: string): void {
+    this.log.event('closing', { trigger: 'closure_phrase', phrase });
+  }
+
+  /** Words said over the bot that did not take the floor (RT-13). */
+  overlap(text: string, meaning: string, fromSample: number, nowSample: number): void {
+    this.log.event('overlap', { text, meaning });
+    this.log.transcript(this.log.reserve(), {
+      speaker: 'customer',
+      text,
+      timestamp: this.secondsAt(fromSample, nowSample),
+      overlap: true,
     });
   }
 
@@ -69,6 +126,7 @@ export class CallReporter {
       ...(turn.ruleReason ? { reason: turn.ruleReason } : {}),
       endpoint_ms: turn.endpointMs,
       transcribe_ms: turn.transcribeMs,
+      ...(turn.confidence === null ? {} : { confidence: Math.round(turn.confidence * 100) / 100 }),
       ...(note ? { note } : {}),
     });
   }
@@ -112,17 +170,28 @@ export class CallReporter {
   }
 
   /** The caller spoke over a reply and it was cut. */
-  interrupted(reply: Reply, droppedMs: number): void {
+  interrupted(reply: Reply, times: { droppedMs: number; onsetMs: number }): void {
     this.log.event('interrupted', {
       reply: reply.id,
       heard: this.ledger.heardText(reply.id),
       unheard: this.ledger.unheardText(reply.id),
-      dropped_ms: Math.round(droppedMs),
+      dropped_ms: Math.round(times.droppedMs),
+      onset_ms: times.onsetMs,
     });
   }
 
-  /** The model has finished an answer, or was stopped in it. */
-  answered(record: AnswerRecord): void {
+  /** An answer that was begun on a guess has been used, or was for nothing (RT-51). */
+  speculated(told: { status: 'used' | 'discarded'; reason?: string; completionTokens?: number }): void {
+    const { status, reason, completionTokens } = told;
+    this.log.event('speculation', {
+      status,
+      ...(reason === undefined ? {} : { reason }),
+      ...(completionTokens === undefined ? {} : { completion_tokens: completionTokens }),
+    });
+  }
+
+  /** The model has finished an answer, or was stopped in it; `isWasted` where nobody was to hear it. */
+  answered(record: AnswerRecord, isWasted = false): void {
     const { usage, servedBy } = record;
     const engine = servedBy ? { processor: servedBy.provider, model: servedBy.model } : identityOf(this.llm);
     if (usage.promptTokens !== null || record.firstTokenMs !== null) {
@@ -135,9 +204,10 @@ export class CallReporter {
         cache_read_input_tokens: usage.cacheReadTokens,
         cache_creation_input_tokens: usage.cacheCreationTokens,
         cache: this.cacheUse(record.cache),
+        ...(isWasted ? { discarded: true } : {}),
       });
     }
-    this.firstByte(engine, record.firstTokenMs);
+    if (!isWasted) this.firstByte(engine, record.firstTokenMs);
   }
 
   /**
@@ -152,15 +222,6 @@ export class CallReporter {
     this.firstByte(engine, clause.firstAudioMs);
   }
 
-  toolCall(call: ToolCall, isKnown: boolean): void {
-    this.log.event('tool_call', {
-      function: isKnown ? call.name : 'custom',
-      args: call.args,
-      status: isKnown ? 'ok' : 'unknown_tool',
-      ...(isKnown ? {} : { note: call.name }),
-    });
-  }
-
   disconnected(verdict: EndVerdict): void {
     this.log.event('disconnected', {
       by: verdict.by,
@@ -171,6 +232,12 @@ export class CallReporter {
       raw_duration_seconds: this.log.seconds,
       billable_duration_seconds: Math.ceil(this.log.seconds),
     });
+  }
+
+  /** Seconds from call start at which a sample of the line clock was spoken. */
+  private secondsAt(sample: number, nowSample: number): number {
+    const seconds = this.log.seconds - (nowSample - sample) / LINE_RATE_HZ;
+    return Math.max(0, Math.round(seconds * 1000) / 1000);
   }
 
   /**

@@ -10,11 +10,19 @@ import type { LineLoss } from '../transport/call-transport.ts';
 export type EndSignal =
   /** The bot called `end_call`. */
   | { kind: 'end_call'; reason: string }
+  /** The bot has said goodbye in words that end a call (RT-22). */
+  | { kind: 'closure_phrase' }
+  /** The caller is on another line, and ours is closed. */
+  | { kind: 'transferred'; target: string | null; destination: string }
+  /** An answering machine has taken the call. */
+  | { kind: 'voicemail'; reason: string }
   /** The caller stayed silent through every prompt. */
   | { kind: 'caller_silent' }
   | { kind: 'max_duration' }
   /** The dialler said `stop`. */
   | { kind: 'stop'; reason: string }
+  /** The line stands, and only a tone of the network is left on it. */
+  | { kind: 'line_dead'; reason: string }
   | { kind: 'line_gone'; loss: LineLoss }
   | { kind: 'pipeline_error'; error: string }
   /** Main asked for it: an overrun, an operator. */
@@ -26,15 +34,28 @@ export interface EndVerdict {
   by: string;
   trigger: HangupTrigger | null;
   reason: string;
+  /** The same for machines: what ended the call (RT-84). */
+  cause: string;
   /** Whether the line still stands, so that a goodbye can be heard and a hang-up sent. */
   lineStands: boolean;
 }
 
 /** `callerSpoke`: whether any words of the caller were understood, which tells `RNR` from dead air (RT-26). */
 export function judgeEnd(signal: EndSignal, callerSpoke: boolean): EndVerdict {
+  const cause = signal.kind === 'line_gone' ? `line_${signal.loss.kind}` : signal.kind;
+  return { ...verdictOn(signal, callerSpoke), cause };
+}
+
+function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'cause'> {
   switch (signal.kind) {
     case 'end_call':
       return verdict('bot', 'bot', 'end_call_tool', signal.reason || 'the bot ended the call', true);
+    case 'closure_phrase':
+      return verdict('bot', 'bot', 'closure_phrase', 'the bot said goodbye', true);
+    case 'transferred':
+      return verdict('bot', 'bot', null, `passed on to ${signal.target ?? 'another line'}`, false);
+    case 'voicemail':
+      return verdict('voicemail', 'bot', null, signal.reason || 'an answering machine took the call', true);
     case 'caller_silent':
       return callerSpoke
         ? verdict('bot', 'bot', 'dead_air_timeout', 'the caller fell silent', true)
@@ -43,6 +64,8 @@ export function judgeEnd(signal: EndSignal, callerSpoke: boolean): EndVerdict {
       return verdict('timeout', 'bot', 'max_duration', 'the maximum call duration was reached', true);
     case 'stop':
       return verdict('customer', 'customer', null, signal.reason || 'the customer hung up', false);
+    case 'line_dead':
+      return verdict('customer', 'customer', null, `a ${signal.reason} tone: the other side is gone`, true);
     case 'line_gone':
       return lineGone(signal.loss);
     case 'pipeline_error':
@@ -53,7 +76,7 @@ export function judgeEnd(signal: EndSignal, callerSpoke: boolean): EndVerdict {
 }
 
 /** A line that closes, breaks or falls silent is a customer who left; one that we had to cut is a fault. */
-function lineGone(loss: LineLoss): EndVerdict {
+function lineGone(loss: LineLoss): Omit<EndVerdict, 'cause'> {
   const isFault = loss.kind === 'protocol' || loss.kind === 'stalled';
   return verdict(isFault ? 'error' : 'customer', isFault ? 'error' : 'customer', null, loss.reason, false);
 }
@@ -64,6 +87,6 @@ function verdict(
   trigger: HangupTrigger | null,
   reason: string,
   lineStands: boolean,
-): EndVerdict {
+): Omit<EndVerdict, 'cause'> {
   return { disconnectedBy, by, trigger, reason, lineStands };
 }

@@ -3,12 +3,14 @@ import { within } from '../../platform/clock.ts';
 import type { LlmFinish } from '../../providers/language-model.ts';
 import { failureClass } from '../../providers/provider-error.ts';
 import type { RescueLines } from '../../providers/rescue-lines.ts';
-import type { Reply, ReplyFailure, Speaker } from '../speak/speaker.ts';
+import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import type { CallLog } from '../wrap-up/call-log.ts';
-import { RescueWatch } from './rescue-watch.ts';
+import { type BotVoice, justThis } from './bot-voice.ts';
 
 /** So many replies in a row that failed: the call ends with a farewell. */
 const MAX_FAILED_REPLIES = 2;
+/** So often the caller is asked to wait for one answer; after that only its end is waited for. */
+const MAX_BRIDGES = 3;
 /** So many turns in a row that could not be transcribed: the ears are gone and the call with them. */
 const MAX_DEAF_TURNS = 3;
 /** A farewell that is not over by then is cut by the hang-up. */
@@ -24,39 +26,50 @@ export interface RescuerHooks {
 /**
  * What the caller hears when a provider fails (RT-59): a line that bridges the wait, a request to say it again, or a
  * farewell. The layer below has tried its fallbacks by then; nothing here knows providers. The call goes on wherever
- * it can and never ends in silence.
+ * it can and never ends in silence. How long the bot has owed an answer is the turn machine's to count.
  */
 export class Rescuer {
-  private readonly speaker: Speaker;
+  private readonly voice: BotVoice;
   private readonly lines: RescueLines;
   private readonly log: CallLog;
   private readonly hooks: RescuerHooks;
-  private readonly watch = new RescueWatch();
+  private bridges = 0;
   private failedReplies = 0;
   private deafTurns = 0;
   /** The reply in which the bridging line was put already. */
   private bridgedReply = -1;
   private isOver = false;
 
-  constructor(options: { speaker: Speaker; lines: RescueLines; log: CallLog; hooks: RescuerHooks }) {
-    this.speaker = options.speaker;
+  constructor(options: { voice: BotVoice; lines: RescueLines; log: CallLog; hooks: RescuerHooks }) {
+    this.voice = options.voice;
     this.lines = options.lines;
     this.log = options.log;
     this.hooks = options.hooks;
   }
 
-  /** Several times a second; the arguments are those of {@link RescueWatch.tick}. */
-  tick(owes: boolean, quietSinceMs: number, nowMs: number): void {
-    if (this.isOver) return;
-    const step = this.watch.tick(owes, quietSinceMs, nowMs);
-    if (step === 'give_up') this.giveUp('the bot owed the caller an answer for too long', false);
-    if (step === 'rescue') this.bridge();
+  /** The bot owes the caller words, and the line is silent: a line bridges the wait. */
+  bridge(): void {
+    if (this.isOver || this.bridges >= MAX_BRIDGES) return;
+    const reply = this.voice.replyAtWork;
+    if (reply) {
+      void this.voice.interject(this.lines.rescue).then((spoken) => {
+        if (spoken) this.bridged(reply.id);
+      });
+    } else if (!this.voice.isBusy) {
+      this.voice.sayAside(this.lines.rescue);
+      this.bridged(-1);
+    }
+  }
+
+  /** The bot has owed an answer for too long. */
+  owedTooLong(): void {
+    this.giveUp('the bot owed the caller an answer for too long', false);
   }
 
   /** A reply of the bot's own was heard to its end. */
   replyPlayed(): void {
     this.failedReplies = 0;
-    this.watch.settled();
+    this.bridges = 0;
   }
 
   /** A turn was transcribed. */
@@ -85,6 +98,11 @@ export class Rescuer {
       else if (isRefusal) this.say('again', 'answer_refused', withoutVoice);
       else this.tryAgain(reply, withoutVoice, again);
     });
+  }
+
+  /** What was heard is too uncertain to act on. */
+  askAgain(): Reply | null {
+    return this.isOver ? null : this.say('again', 'not_understood', false);
   }
 
   /** The model had no words for an answer, as when its filter refused them: the caller must not wait for any. */
@@ -117,17 +135,10 @@ export class Rescuer {
     });
   }
 
-  private bridge(): void {
-    const reply = this.speaker.replyAtWork;
-    if (reply) {
-      void this.speaker.interject(this.lines.rescue).then((spoken) => {
-        if (!spoken) return;
-        this.bridgedReply = reply.id;
-        this.log.event('rescue_spoken', { line: 'rescue', reason: 'late' });
-      });
-    } else if (!this.speaker.isBusy) {
-      this.say('rescue', 'late', false);
-    }
+  private bridged(replyId: number): void {
+    this.bridges++;
+    this.bridgedReply = replyId;
+    this.log.event('rescue_spoken', { line: 'rescue', reason: 'late' });
   }
 
   private giveUp(error: string, withoutVoice: boolean): void {
@@ -140,13 +151,6 @@ export class Rescuer {
 
   private say(line: keyof RescueLines, reason: string, withoutVoice: boolean): Reply {
     this.log.event('rescue_spoken', { line, reason });
-    const text = this.lines[line];
-    return this.speaker.say(
-      'rescue',
-      async function* () {
-        yield text;
-      },
-      { withoutVoice },
-    );
+    return this.voice.say('rescue', () => justThis(this.lines[line]), { withoutVoice });
   }
 }

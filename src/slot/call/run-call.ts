@@ -8,9 +8,11 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotCall, SlotInit } from '../../contracts/slot-messages.ts';
 import type { JournalCall } from '../../contracts/spool.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
-import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
+import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow, monotonicMs } from '../../platform/clock.ts';
+import { parseNetwork } from '../../platform/guarded-http/network.ts';
+import { createGuardedHttp } from '../../platform/guarded-http.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import { ownIdentity } from '../../platform/process-identity.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
@@ -23,8 +25,9 @@ import { Recorder } from '../record/recorder.ts';
 import { SpoolFolder } from '../record/spool-folder.ts';
 import type { Heartbeat } from '../slot-channel.ts';
 import { tellMain } from '../slot-channel.ts';
-import { acceptSocket, awaitConnected } from '../transport/accept-socket.ts';
-import { closeSocket, TelephonyTransport } from '../transport/telephony-transport.ts';
+import { acceptSocket } from '../transport/accept-socket.ts';
+import { type OpenLine, openLine } from '../transport/open-line.ts';
+import { closeSocket } from '../transport/telephony-transport.ts';
 import { CallLog } from '../wrap-up/call-log.ts';
 import { postCallWork } from '../wrap-up/post-call-work.ts';
 import { type OpenedProviders, openProviders } from './call-providers.ts';
@@ -66,12 +69,14 @@ export async function runCall(
     await folder.discard();
     return null;
   }
-  const opened = await openSession(call, socket, tools);
+  // Until there is a session to end, an order from outside can only close the line.
+  onRunning({ order: (reason) => void closeSocket(socket, CLOSE.normal, reason) });
+  const opened = await openSession(call, socket, line, tools);
   if (!opened) {
     await folder.discard();
     return null;
   }
-  return holdCall(opened, call, socket, line, folder, tools, onRunning);
+  return holdCall(opened, call, socket, folder, tools, onRunning);
 }
 
 function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
@@ -87,7 +92,7 @@ function createFolder(call: SlotCall, init: SlotInit): Promise<SpoolFolder> {
 }
 
 interface OpenedSession {
-  connected: ConnectedMessage;
+  line: OpenLine;
   config: RuntimeConfig;
 }
 
@@ -95,10 +100,13 @@ interface OpenedSession {
 async function openSession(
   call: SlotCall,
   socket: WebSocket,
+  line: Socket,
   tools: CallTools,
 ): Promise<OpenedSession | null> {
-  const connected = await awaitConnected(socket);
-  if (!connected) return null;
+  const opening = await openLine(call, socket, line);
+  if (!opening) return null;
+  const { connected, callSid } = opening;
+  if (callSid !== '') tellMain({ type: 'carrier_call', callId: call.callId, callSid });
   const answer = await fetchConfig({
     configUrl: tools.init.configUrl,
     botId: call.botId,
@@ -108,7 +116,7 @@ async function openSession(
     coreSecret: tools.init.coreSecret,
     ownOrigins: tools.init.ownOrigins,
   });
-  if ('config' in answer) return { connected, config: answer.config };
+  if ('config' in answer) return { line: opening, config: answer.config };
   const { code, reason } = answer.refusal;
   tools.logger.warn({ call_id: call.callId, bot_id: call.botId, code, reason }, 'the call was refused');
   socket.resume();
@@ -120,13 +128,12 @@ async function holdCall(
   opened: OpenedSession,
   call: SlotCall,
   socket: WebSocket,
-  line: Socket,
   folder: SpoolFolder,
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
 ): Promise<EndVerdict | null> {
-  const { connected, config } = opened;
-  const journalCall = describeCall(call, connected, config, tools.init);
+  const { line, config } = opened;
+  const journalCall = describeCall(call, line, config, tools.init);
   const logger = tools.logger.child({ call_id: call.callId, session_id: config.session_id });
   const log = new CallLog({ journal: (entry) => folder.append(entry), now: monotonicMs });
   try {
@@ -148,24 +155,26 @@ async function holdCall(
   logger.info({ bot_id: config.bot_id, caller: maskNumber(journalCall.callerId) }, 'the call begins');
 
   const report: ProviderContext['report'] = ({ event, ...details }) => log.event(event, details);
-  const opening = openProviders(config, {
+  const openingProviders = openProviders(config, {
     dataDir: tools.init.dataDir,
     weather: tools.weather,
     logger,
     report,
   });
-  opening.catch(() => undefined);
+  openingProviders.catch(() => undefined);
   const recorder = await startRecorder(folder, log, logger);
-  const transport = new TelephonyTransport(socket, line, connected);
+  const transport = line.createTransport((event, detail) => log.event(event, detail));
   let verdict: EndVerdict;
   let facts: Record<string, unknown> = {};
   let providers: OpenedProviders | null = null;
   try {
-    providers = await opening;
+    providers = await openingProviders;
+    const networks = (config.outbound_allowed_networks ?? []).flatMap((text) => parseNetwork(text) ?? []);
     const session = new CallSession({
       config,
       transport,
       providers,
+      http: createGuardedHttp({ allowedNetworks: () => networks }),
       vad: tools.vad,
       turnModel: tools.turnModel,
       recorder,
@@ -218,7 +227,12 @@ async function holdCall(
       usage: log.usage,
       recorded,
       postCall,
-      endDetail: { ...facts, reason: verdict.reason, ...(log.leftOut > 0 ? { left_out: log.leftOut } : {}) },
+      endDetail: {
+        ...facts,
+        reason: verdict.reason,
+        cause: verdict.cause,
+        ...(log.leftOut > 0 ? { left_out: log.leftOut } : {}),
+      },
     }),
   });
   logger.info({ disconnected_by: verdict.disconnectedBy, seconds: durationSeconds }, 'the call has ended');
@@ -271,6 +285,7 @@ function failedStart(error: unknown): EndVerdict {
     disconnectedBy: 'error',
     by: 'error',
     trigger: null,
+    cause: 'failed_start',
     reason: `the call could not start: ${describeError(error)}`,
     lineStands: true,
   };
@@ -278,7 +293,7 @@ function failedStart(error: unknown): EndVerdict {
 
 function describeCall(
   call: SlotCall,
-  connected: ConnectedMessage,
+  { connected, transport }: OpenLine,
   config: RuntimeConfig,
   init: SlotInit,
 ): JournalCall {
@@ -292,7 +307,7 @@ function describeCall(
     callerId: text(connected.caller_id),
     fromNumber: typeof connected.from_number === 'string' ? connected.from_number : null,
     direction: connected.call_direction === 'outbound' ? 'outbound' : 'inbound',
-    transport: 'websocket',
+    transport,
     webhookUrl: config.webhook_url,
     recordingUrl:
       init.baseUrl === ''

@@ -5,6 +5,7 @@ import { findEngine } from '../../platform/engine-programs.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { renderLine } from '../../providers/render-line.ts';
 import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/speech-cache.ts';
+import { type SpeakableOptions, toSpeakable } from './text/to-speakable.ts';
 
 /** A line that is rendered ahead must come within this, or another call renders it. */
 const RENDER_TIMEOUT_MS = 8_000;
@@ -12,8 +13,8 @@ const RENDER_TIMEOUT_MS = 8_000;
 const LAST_RESORT_TIMEOUT_MS = 1_500;
 
 /**
- * Lines of a call that are known before they are needed: the opening and what is said when a provider fails. Their
- * audio comes from the cache on disk, and what is missing there is learnt from the voice when it speaks them.
+ * Lines of a call that are known before they are needed: the opening, what bridges a wait, and what is said when a
+ * provider fails. Their audio comes from the cache on disk, and what is missing there is learnt from the voice when it speaks them.
  */
 export class KnownLines {
   private readonly cache: SpeechCache;
@@ -21,19 +22,24 @@ export class KnownLines {
   private readonly logger: Logger;
   private readonly texts: ReadonlySet<string>;
   private readonly audio = new Map<string, Int16Array>();
-  private readonly isKept: boolean;
+  /** Whether the bot's voice is worth keeping; else it is an engine of this host, which speaks at once. */
+  readonly isKept: boolean;
 
   constructor(options: {
     cache: SpeechCache;
     voice: ProviderConfig;
     texts: readonly string[];
+    /** How the voice is given the texts: they are kept, and asked for, by what is spoken. */
+    speakable?: SpeakableOptions;
     logger: Logger;
   }) {
+    const { speakable } = options;
+    const spoken = options.texts.map((text) => (speakable ? toSpeakable(text, speakable).spoken : text));
     this.cache = options.cache;
     this.voice = options.voice;
     this.logger = options.logger;
     this.isKept = isKeptVoice(options.voice);
-    this.texts = new Set(options.texts.filter((text) => text.trim() !== ''));
+    this.texts = new Set(spoken.filter((text) => text.trim() !== ''));
   }
 
   /** Reads what the disk has. Never rejects. */

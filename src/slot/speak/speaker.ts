@@ -1,103 +1,54 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import { AppError } from '../../platform/app-error.ts';
-import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
-import { monotonicMs, sleepMs } from '../../platform/clock.ts';
-import type { TextToSpeech } from '../../providers/text-to-speech.ts';
-import { Keepsake } from './keepsake.ts';
-import type { KnownLines } from './known-lines.ts';
+import { monotonicMs } from '../../platform/clock.ts';
+import { ClauseVoice, type ClauseVoiceOptions, type VoicedReply } from './clause-voice.ts';
+import { FarEndDelay } from './far-end-delay.ts';
 import type { Pacer } from './pacer.ts';
+import type { Clause, Reply, ReplyEnd, ReplyFailure, SpeakerHooks } from './reply.ts';
 import type { SpeechLedger, Unit } from './speech-ledger.ts';
+import { markName, unitOfMark } from './unit-mark.ts';
+
+export type { Clause, Reply, ReplyEnd, ReplyFailure, SpeakerHooks, SpokenClause } from './reply.ts';
+
+/** A mark that has not come back this long after its audio must have ended never will. */
+const MARK_GRACE_MS = 300;
+
+interface LiveReply extends VoicedReply {
+  readonly abort: AbortController;
+  readonly settle: (end: ReplyEnd) => void;
+  readonly settleMade: (ok: boolean) => void;
+  clausesDone: boolean;
+  firstAudioSent: boolean;
+  failed: boolean;
+}
+
+export interface SpeakerOptions extends Omit<ClauseVoiceOptions, 'hooks'> {
+  hooks: SpeakerHooks;
+  /** What was handed to the line and is not heard yet, where the line keeps a clock of its own. */
+  unplayedMs?: () => number | undefined;
+}
 
 /**
  * Speaks replies, one at a time: clauses to the voice, its audio to the pacer, every clause followed by a mark. A
  * reply ends played, cut or failed, and nothing of it leaves afterwards.
  */
-export type ReplyEnd = 'played' | 'cut' | 'failed';
-
-export interface Reply {
-  readonly id: number;
-  readonly kind: 'opening' | 'answer' | 'prompt' | 'rescue';
-  /** Cancels the thinking and the voice behind this reply. */
-  readonly signal: AbortSignal;
-  /** Settles once all words and audio of the reply are there; false where it came to less than that. */
-  readonly made: Promise<boolean>;
-  /** Settles when the reply has been heard, cut or given up; never rejects. */
-  readonly ended: Promise<ReplyEnd>;
-}
-
-export interface SpeakerHooks {
-  /** The first frame of a reply has left. */
-  onFirstAudio(reply: Reply): void;
-  /** What the caller heard of a reply has changed. */
-  onHeard(reply: Reply): void;
-  /** A voice was given a clause; not called for a line whose audio was at hand. */
-  onSynthesized(clause: SpokenClause): void;
-  onFailure(reply: Reply, failure: ReplyFailure): void;
-  sendMark(name: string): void;
-  sendClear(): void;
-}
-
-export interface SpokenClause {
-  characters: number;
-  firstAudioMs: number | null;
-  /** The provider whose audio it was; null where the voice does not say. */
-  servedBy: { provider: string; model: string | null } | null;
-}
-
-export interface ReplyFailure {
-  error: Error;
-  /** Who failed: the voice, or who gives the words. */
-  stage: 'voice' | 'words';
-  /** Whether some of its own audio came before. */
-  spoke: boolean;
-}
-
-/** Audio queued ahead of the caller's ear before the voice is made to wait. */
-const MAX_QUEUED_MS = 10_000;
-const QUEUE_POLL_MS = 100;
-/** A mark that has not come back this long after its audio must have ended never will. */
-const MARK_GRACE_MS = 300;
-
-interface LiveReply extends Reply {
-  epoch: number;
-  abort: AbortController;
-  settle: (end: ReplyEnd) => void;
-  settleMade: (ok: boolean) => void;
-  spoke: boolean;
-  clausesDone: boolean;
-  firstAudioSent: boolean;
-  failed: boolean;
-  /** The voice is known to fail, so that only audio at hand and the engine of this host can speak this reply. */
-  withoutVoice: boolean;
-}
-
 export class Speaker {
-  private readonly tts: TextToSpeech;
   private readonly pacer: Pacer;
   private readonly ledger: SpeechLedger;
   private readonly hooks: SpeakerHooks;
-  private readonly lines: KnownLines | null;
-  private readonly language: string | undefined;
+  private readonly voice: ClauseVoice;
+  private readonly unplayedMs: () => number | undefined;
+  private readonly delay = new FarEndDelay();
   private current: LiveReply | undefined;
   /** A rescue line that plays out while the answer behind it is being made. */
   private leading: LiveReply | undefined;
   private nextReplyId = 1;
 
-  constructor(options: {
-    tts: TextToSpeech;
-    pacer: Pacer;
-    ledger: SpeechLedger;
-    hooks: SpeakerHooks;
-    lines?: KnownLines;
-    /** Of the voice, for the engine that stands in for it. */
-    language?: string | undefined;
-  }) {
-    this.tts = options.tts;
+  constructor(options: SpeakerOptions) {
     this.pacer = options.pacer;
     this.ledger = options.ledger;
     this.hooks = options.hooks;
-    this.lines = options.lines ?? null;
-    this.language = options.language;
+    this.voice = new ClauseVoice(options);
+    this.unplayedMs = options.unplayedMs ?? (() => undefined);
   }
 
   /** Whether a reply is being made or heard. */
@@ -116,7 +67,7 @@ export class Speaker {
    */
   say(
     kind: Reply['kind'],
-    clauses: (signal: AbortSignal) => AsyncIterable<string>,
+    clauses: (signal: AbortSignal) => AsyncIterable<Clause>,
     options: { withoutVoice?: boolean } = {},
   ): Reply {
     const before = this.current;
@@ -136,6 +87,7 @@ export class Speaker {
       made,
       ended,
       epoch: this.pacer.epoch,
+      speakable: this.voice.speakableReply(),
       abort,
       settle,
       settleMade,
@@ -152,42 +104,85 @@ export class Speaker {
 
   /**
    * Silences the bot now. Returns the reply that was cut, or null where none ran. The far end is told to drop what it
-   * has not played, unless nothing of the reply had left.
+   * has not played, unless nothing of the reply had left. A pause is over with that.
    */
   cut(): Reply | null {
     const replies = [this.leading, this.current].filter((reply) => reply !== undefined);
-    if (replies.length === 0) return null;
+    if (replies.length === 0) {
+      if (this.pacer.isHeld) this.pacer.clear(false);
+      return null;
+    }
+    const heardUntilMs = this.heardUntilMs();
     const hadAudio = replies.some((reply) => reply.firstAudioSent);
-    this.pacer.clear();
+    this.pacer.clear(hadAudio);
     if (hadAudio) this.hooks.sendClear();
     for (const reply of replies) {
       this.end(reply, 'cut');
-      this.ledger.cut(reply.id, monotonicMs());
+      this.ledger.cut(reply.id, heardUntilMs);
       this.hooks.onHeard(reply);
     }
     return replies.at(-1) ?? null;
   }
 
   /**
+   * Drops what the reply at work has said so far and the caller has not heard, as they need no more of it; the reply
+   * goes on with what comes next.
+   */
+  hush(): void {
+    const reply = this.current;
+    if (!reply || reply.clausesDone || !this.pacer.isSpeaking) return;
+    const heardUntilMs = this.heardUntilMs();
+    this.pacer.clear();
+    this.hooks.sendClear();
+    reply.epoch = this.pacer.epoch;
+    this.ledger.cut(reply.id, heardUntilMs);
+    this.hooks.onHeard(reply);
+  }
+
+  /**
    * Lets the caller hear a line before what the reply at work still has to say, because that is late. Resolves to
    * false, and nothing is heard, where the line has no audio on this host or the reply has come on by itself.
+   * `inOwnVoice`: the line is not worth another voice.
    */
-  async interject(text: string): Promise<boolean> {
+  async interject(text: string, { inOwnVoice = false } = {}): Promise<boolean> {
     const reply = this.current;
     const isWanted = () =>
-      reply !== undefined && this.current === reply && !reply.clausesDone && !this.pacer.isSpeaking;
+      reply !== undefined && this.current === reply && !reply.clausesDone && this.lineIsQuiet();
     if (!reply || !isWanted()) return false;
-    const audio = this.lines?.audioOf(text) ?? (await this.lines?.lastResort(text, this.language));
+    const audio = await this.voice.audioOnHost(text, inOwnVoice);
     if (!audio || !isWanted()) return false;
-    this.speakAudio(reply, text, audio, { isAside: true });
+    this.voice.queue(reply, text, audio, { isAside: true });
     return true;
+  }
+
+  /**
+   * Pauses the bot in the middle of a word; the far end drops what it has not played. What is being made meanwhile
+   * waits behind it. A bot that says nothing is paused too: it does not begin.
+   */
+  hold(): void {
+    if (this.pacer.hold(this.heardUntilMs())) this.hooks.sendClear();
+  }
+
+  /** Goes on from the exact frame at which the caller heard the bot stop. */
+  resume(): void {
+    this.pacer.resume();
+  }
+
+  get isHeld(): boolean {
+    return this.pacer.isHeld;
+  }
+
+  /** A frame that had left was not heard, and is sent again later. */
+  onUnsent(unitId: number, samples: number): void {
+    this.ledger.unsent(unitId, samples);
   }
 
   /** The pacer sent a frame of a unit. */
   onFrame(unitId: number, playAtMs: number, samples: number): void {
     const unit = this.ledger.get(unitId);
     if (!unit) return;
-    unit.playStartMs ??= playAtMs;
+    // Counted back from this frame, so that a pause in the middle of a unit does not count as heard.
+    unit.playStartMs = playAtMs - (unit.sentSamples * 1000) / LINE_RATE_HZ;
     unit.sentSamples += samples;
     const reply = this.liveReply(unit.replyId);
     if (reply && !reply.firstAudioSent) {
@@ -201,13 +196,18 @@ export class Speaker {
     const unit = this.ledger.get(unitId);
     if (!unit) return;
     unit.playEndMs = playEndMs;
-    this.hooks.sendMark(markName(unitId));
+    this.hooks.sendMark(markName(unit));
   }
 
   /** The far end echoed a mark. */
   onMark(name: string): void {
-    const unit = this.ledger.markEchoed(unitIdOf(name));
-    if (unit) this.settled(unit);
+    const { unitId, sending } = unitOfMark(name);
+    // A far end may echo the mark of what it was told to drop; that sending was not heard.
+    if (this.ledger.get(unitId)?.sending !== sending) return;
+    const unit = this.ledger.markEchoed(unitId);
+    if (!unit) return;
+    if (unit.playEndMs !== null) this.delay.echoed(monotonicMs() - unit.playEndMs);
+    this.settled(unit);
   }
 
   /** Several times a second: units whose mark never came count as played once their time is over. */
@@ -223,7 +223,7 @@ export class Speaker {
     }
   }
 
-  private async run(reply: LiveReply, clauses: AsyncIterable<string>): Promise<void> {
+  private async run(reply: LiveReply, clauses: AsyncIterable<Clause>): Promise<void> {
     let stage: ReplyFailure['stage'] = 'words';
     try {
       for await (const clause of clauses) {
@@ -246,84 +246,29 @@ export class Speaker {
     }
   }
 
-  private async speakClause(reply: LiveReply, clause: string): Promise<void> {
-    const atHand = await this.audioAtHand(reply, clause);
-    if (atHand) {
-      this.speakAudio(reply, clause, atHand);
-      return;
-    }
-    const unit = this.ledger.add(reply.id, clause);
-    const told = clauseRecord(clause);
-    const kept = this.lines?.wants(clause) ? new Keepsake(this.lines, clause) : null;
-    const startedAtMs = monotonicMs();
-    const toLine = lineResampler(this.tts.sampleRate);
-    let queuedSamples = 0;
-    const take = (samples: Int16Array): boolean => {
-      queuedSamples += samples.length;
-      if (samples.length > 0) reply.spoke = true;
-      kept?.add(samples);
-      return this.pacer.push(reply.epoch, unit.id, samples);
-    };
+  private async speakClause(reply: LiveReply, clause: Clause): Promise<void> {
+    const { text, isAside = false, audio } = typeof clause === 'string' ? { text: clause } : clause;
+    // A line that only bridges a wait has nothing to bridge while something is heard.
+    if (isAside && (!this.lineIsQuiet() || this.hooks.wantsAside?.(reply, text) === false)) return;
     try {
-      const hooks = {
-        onServedBy: (provider: string, model: string | null) => {
-          told.servedBy = { provider, model };
-          kept?.servedBy(provider);
-        },
-      };
-      for await (const block of this.tts.speak(clause, reply.signal, hooks)) {
-        told.firstAudioMs ??= monotonicMs() - startedAtMs;
-        if (!take(toLine ? toLine.process(block) : block)) return;
-        await this.roomInQueue(reply.signal);
-      }
-      if (toLine) take(toLine.flush());
-      unit.synthesisDone = true;
-      kept?.keep();
+      if (audio) this.voice.queue(reply, text, audio, { isAside });
+      else await this.voice.speak(reply, text, { isAside });
+      if (isAside) this.hooks.onAside?.(reply, text);
     } catch (error) {
-      this.ledger.truncate(unit.id, queuedSamples);
-      // A voice that could not even begin was sent nothing that counts.
-      told.wasSent = queuedSamples > 0 || reply.signal.aborted;
-      if (reply.kind !== 'rescue' || queuedSamples > 0 || reply.signal.aborted) throw error;
-      if (!(await this.standIn(reply, clause))) throw error;
-    } finally {
-      if (told.wasSent) this.hooks.onSynthesized(told);
-      // A voice that broke off still gets its mark, so that the part which was spoken is accounted for.
-      this.pacer.endUnit(reply.epoch, unit.id);
+      // What comes behind the aside says by itself whether the voice has failed.
+      if (!isAside || reply.signal.aborted) throw error;
     }
   }
 
-  /** Audio that needs no voice; throws where the voice is known to fail and nothing else can speak. */
-  private async audioAtHand(reply: LiveReply, clause: string): Promise<Int16Array | null> {
-    const known = this.lines?.audioOf(clause) ?? null;
-    if (known || !reply.withoutVoice) return known;
-    const local = (await this.lines?.lastResort(clause, this.language)) ?? null;
-    if (!local) throw new AppError('provider_failed', 'no voice can speak, nor is there audio on this host');
-    return local;
+  /** Up to when the caller has heard what was sent: by the line's own clock, and by how late its echoes come. */
+  private heardUntilMs(): number {
+    const byEchoes = monotonicMs() - this.delay.ms;
+    const unplayedMs = this.unplayedMs();
+    return unplayedMs === undefined ? byEchoes : Math.min(byEchoes, this.pacer.sentEndMs - unplayedMs);
   }
 
-  /** Speaks a rescue line by the engine of this host; false where that cannot either. */
-  private async standIn(reply: LiveReply, clause: string): Promise<boolean> {
-    const audio = await this.lines?.lastResort(clause, this.language);
-    if (!audio || reply.signal.aborted) return false;
-    this.speakAudio(reply, clause, audio);
-    return true;
-  }
-
-  /** Queues a line whose audio is there as a whole. */
-  private speakAudio(
-    reply: LiveReply,
-    text: string,
-    audio: Int16Array,
-    options: { isAside?: boolean } = {},
-  ): void {
-    const unit = this.ledger.add(reply.id, text, options);
-    unit.synthesisDone = true;
-    this.pacer.push(reply.epoch, unit.id, audio);
-    this.pacer.endUnit(reply.epoch, unit.id);
-  }
-
-  private async roomInQueue(signal: AbortSignal): Promise<void> {
-    while (this.pacer.queuedMs > MAX_QUEUED_MS) await sleepMs(QUEUE_POLL_MS, signal);
+  private lineIsQuiet(): boolean {
+    return !this.pacer.isSpeaking && !this.pacer.isHeld;
   }
 
   private settled(unit: Unit): void {
@@ -350,22 +295,4 @@ export class Speaker {
     reply.settleMade(false);
     reply.settle(how);
   }
-}
-
-function clauseRecord(clause: string): SpokenClause & { wasSent: boolean } {
-  return { characters: clause.length, firstAudioMs: null, servedBy: null, wasSent: true };
-}
-
-/** Null where the voice already speaks at the line's rate. */
-function lineResampler(sampleRate: number): Resampler | null {
-  return sampleRate === LINE_RATE_HZ ? null : new (audioKernels().Resampler)(sampleRate, LINE_RATE_HZ);
-}
-
-function markName(unitId: number): string {
-  return `unit-${unitId}`;
-}
-
-function unitIdOf(name: string): number {
-  const match = /^unit-(\d{1,9})$/.exec(name);
-  return match ? Number(match[1]) : -1;
 }

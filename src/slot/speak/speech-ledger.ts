@@ -1,41 +1,63 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import type { WordTiming } from '../../providers/text-to-speech.ts';
+import { heardPart } from './heard-part.ts';
 
 /**
  * What the caller heard, as opposed to what was generated (RT-17). One unit is one clause: its text, its audio as
  * sent, and the echo of its mark. The transcript and the model's history both read from here.
  *
- * Evidence, strongest first: the dialler echoed the unit's mark; by the clock it must have played out; it was cut,
- * and the clock says how far it came.
+ * Evidence, strongest first: the dialler echoed the unit's mark; it was cut, and the voice's timings say after which
+ * word; by the clock it must have played out, or have come so far.
  */
+export type Evidence = 'mark' | 'words' | 'estimate' | 'none';
+
 export interface Unit {
   id: number;
   replyId: number;
   text: string;
+  /** What the voice was given for it. */
+  spoken: string;
+  /** Timings of the voice, as far as they came. */
+  words: readonly WordTiming[];
   /** No part of what the bot had to say: a line that bridged a wait. */
   isAside: boolean;
+  /** Given by the voice so far; all of it once `isMade`. */
+  madeSamples: number;
+  isMade: boolean;
   sentSamples: number;
-  synthesisDone: boolean;
-  /** When its first frame is heard; null before one has left. */
+  /** 1, and one more for each time that its end was taken back to be sent again. */
+  sending: number;
+  /** When its first frame would have been heard, had it been played without a pause; null before one has left. */
   playStartMs: number | null;
   playEndMs: number | null;
-  heard: { text: string; evidence: 'mark' | 'estimate' | 'none' } | null;
+  heard: { text: string; evidence: Evidence } | null;
 }
 
-/** Speech runs at some 14 characters a second; the estimate for a clause whose audio is not complete. */
+/** Speech runs at some 14 characters a second, until this voice has spoken a clause to its end. */
 const SAMPLES_PER_CHARACTER = LINE_RATE_HZ / 14;
+/** The weight of the latest clause in what is known of the voice's pace. */
+const PACE_WEIGHT = 0.3;
+/** A word or two says little about the pace. */
+const MIN_PACE_CHARACTERS = 12;
 
 export class SpeechLedger {
   private readonly units = new Map<number, Unit>();
   private nextId = 1;
+  private samplesPerCharacter = SAMPLES_PER_CHARACTER;
 
-  add(replyId: number, text: string, options: { isAside?: boolean } = {}): Unit {
+  /** `spoken` is what the voice is given, where that is not the text itself. */
+  add(replyId: number, text: string, options: { spoken?: string; isAside?: boolean } = {}): Unit {
     const unit: Unit = {
       id: this.nextId++,
       replyId,
       text,
+      spoken: options.spoken ?? text,
+      words: [],
       isAside: options.isAside ?? false,
+      madeSamples: 0,
+      isMade: false,
       sentSamples: 0,
-      synthesisDone: false,
+      sending: 1,
       playStartMs: null,
       playEndMs: null,
       heard: null,
@@ -52,11 +74,47 @@ export class SpeechLedger {
     return [...this.units.values()].filter((unit) => unit.replyId === replyId);
   }
 
-  /** The voice broke off after so much audio: only the words that fit into it can be heard. */
-  truncate(unitId: number, samples: number): void {
+  /** The voice gave so much more audio. */
+  made(unitId: number, samples: number): void {
+    const unit = this.units.get(unitId);
+    if (unit) unit.madeSamples += samples;
+  }
+
+  /** The voice has spoken the clause to its end. */
+  allMade(unitId: number): void {
+    const unit = this.units.get(unitId);
+    if (!unit || unit.isMade) return;
+    unit.isMade = true;
+    if (unit.spoken.length < MIN_PACE_CHARACTERS || unit.madeSamples === 0) return;
+    const pace = unit.madeSamples / unit.spoken.length;
+    this.samplesPerCharacter += (pace - this.samplesPerCharacter) * PACE_WEIGHT;
+  }
+
+  /** The voice says when it speaks which word. */
+  timed(unitId: number, words: readonly WordTiming[]): void {
+    const unit = this.units.get(unitId);
+    if (unit) unit.words = [...unit.words, ...words];
+  }
+
+  /** Some of what was sent will be sent again; with 0 samples, the end of the unit. */
+  unsent(unitId: number, samples: number): void {
     const unit = this.units.get(unitId);
     if (!unit || unit.heard) return;
-    unit.text = cutAtWord(unit.text, samples / (unit.text.length * SAMPLES_PER_CHARACTER));
+    unit.sentSamples -= samples;
+    if (unit.sentSamples <= 0) unit.playStartMs = null;
+    if (samples > 0 || unit.playEndMs === null) return;
+    unit.playEndMs = null;
+    unit.sending++;
+  }
+
+  /** The voice broke off: only the words that fit into what it gave can be heard. */
+  truncate(unitId: number): void {
+    const unit = this.units.get(unitId);
+    if (!unit || unit.heard) return;
+    unit.text = heardPart({ ...unit, totalSamples: this.totalSamples(unit) }, unit.madeSamples).text;
+    unit.spoken = unit.text;
+    unit.words = [];
+    unit.isMade = true;
     if (unit.text === '') unit.heard = { text: '', evidence: 'none' };
   }
 
@@ -77,13 +135,15 @@ export class SpeechLedger {
     return unit;
   }
 
-  /** The reply was cut now: settles each of its units that nothing has settled yet. */
-  cut(replyId: number, nowMs: number): Unit[] {
+  /** The reply was cut, and heard up to this moment: settles each of its units that nothing has settled yet. */
+  cut(replyId: number, heardUntilMs: number): Unit[] {
     const settled: Unit[] = [];
     for (const unit of this.ofReply(replyId)) {
       if (unit.heard) continue;
-      const text = cutAtWord(unit.text, heardFraction(unit, nowMs));
-      unit.heard = { text, evidence: text === '' ? 'none' : 'estimate' };
+      unit.heard = heardPart(
+        { ...unit, totalSamples: this.totalSamples(unit) },
+        heardSamples(unit, heardUntilMs),
+      );
       settled.push(unit);
     }
     return settled;
@@ -107,32 +167,23 @@ export class SpeechLedger {
   }
 
   /** The weakest evidence of a reply, which is what its transcript entry can claim. */
-  evidence(replyId: number): 'mark' | 'estimate' | 'none' {
+  evidence(replyId: number): Evidence {
     const all = this.ofReply(replyId).map((unit) => unit.heard?.evidence ?? 'none');
-    const heard = all.filter((evidence) => evidence !== 'none');
-    if (heard.length === 0) return 'none';
-    return heard.every((evidence) => evidence === 'mark') ? 'mark' : 'estimate';
+    return (['estimate', 'words', 'mark'] as const).find((evidence) => all.includes(evidence)) ?? 'none';
+  }
+
+  /** All the audio of a unit, or what it will come to at the pace of this voice. */
+  private totalSamples(unit: Unit): number {
+    return unit.isMade
+      ? unit.madeSamples
+      : Math.max(unit.madeSamples, unit.spoken.length * this.samplesPerCharacter);
   }
 }
 
-/** How much of a unit the caller had heard at a moment, 0 to 1. */
-function heardFraction(unit: Unit, nowMs: number): number {
+/** How much of a unit the caller had heard at a moment. */
+function heardSamples(unit: Unit, atMs: number): number {
   if (unit.playStartMs === null) return 0;
-  const playedSamples = Math.min(((nowMs - unit.playStartMs) * LINE_RATE_HZ) / 1000, unit.sentSamples);
-  const totalSamples = unit.synthesisDone
-    ? unit.sentSamples
-    : Math.max(unit.sentSamples, unit.text.length * SAMPLES_PER_CHARACTER);
-  return totalSamples === 0 ? 0 : Math.min(1, Math.max(0, playedSamples / totalSamples));
-}
-
-/** The whole words within the first `fraction` of a text; characters stand for time. */
-export function cutAtWord(text: string, fraction: number): string {
-  if (fraction >= 1) return text;
-  const limit = Math.floor(text.length * fraction);
-  if (limit <= 0) return '';
-  if (/\s/.test(text.charAt(limit))) return text.slice(0, limit).trimEnd();
-  const lastSpace = text.slice(0, limit).search(/\s\S*$/);
-  return lastSpace === -1 ? '' : text.slice(0, lastSpace).trimEnd();
+  return Math.min(((atMs - unit.playStartMs) * LINE_RATE_HZ) / 1000, unit.sentSamples);
 }
 
 function joined(parts: string[]): string {

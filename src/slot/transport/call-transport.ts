@@ -1,5 +1,13 @@
+import type { CallEventName } from '../../contracts/call-events.ts';
+
 /** What a live call needs of its line, whatever carries it: the one neutral leg interface (RT-61). */
 export interface CallTransport {
+  /** Length of one frame on the wire, where it is not the pacer's own 20 ms. */
+  readonly chunkMs?: number;
+  /** How far ahead of the caller's ear the pacer gives its frames, where this line has a need of its own. */
+  readonly leadMs?: number;
+  /** What was handed over and cannot have been heard yet, where the line keeps a clock of its own. */
+  readonly unplayedMs?: number;
   /** The config is loaded, audio may flow. */
   ready(sessionId: string): void;
   /** One frame of LINEAR16 at 8 kHz; the memory is the caller's again when this returns. */
@@ -8,6 +16,13 @@ export interface CallTransport {
   sendClear(): void;
   /** Asks for an echo once everything sent so far has been played. */
   sendMark(name: string): void;
+  /**
+   * Asks the far end to move its leg to another line (decisions.md 18). `asked`: it answers by `onTransferResult` or by
+   * closing. `by_close`: closing the line is the transfer. `impossible`, or no such method: this line knows none.
+   */
+  sendTransfer?(request: TransferRequest): 'asked' | 'by_close' | 'impossible';
+  /** Presses keys at the far end, for lines that carry them as messages; on others they are sent as tones. */
+  sendDtmf?(keys: string): void;
   /** Says why, closes in order, and forces the socket down when the peer does not answer. */
   hangUp(reason: string): Promise<void>;
   /** Closes with a code and a reason, without a hang-up message. */
@@ -23,11 +38,39 @@ export interface TransportHandlers {
   onAudio(samples: Int16Array): void;
   onMark(name: string): void;
   onDtmf(digit: string): void;
+  /** What became of a transfer that was asked for. */
+  onTransferResult?(result: TransferResult): void;
   /** The customer hung up, as the dialler says. */
   onStop(reason: string): void;
   /** The line is gone: closed by the peer, broken, or given up by us. */
   onGone(how: LineLoss): void;
+  /** The far end has dropped what it had queued, without being asked. */
+  onCleared?(): void;
 }
+
+/** A transport on a socket, before it has somebody to tell. */
+export interface SocketTransport extends CallTransport {
+  /** From here on the handlers are called, in order, on this thread. */
+  attach(handlers: TransportHandlers): void;
+}
+
+export interface TransferRequest {
+  destination: string;
+  /** Configured name of the destination; null where it has none. */
+  target: string | null;
+  reason: string;
+  headers: Record<string, string>;
+}
+
+export interface TransferResult {
+  status: 'ok' | 'failed';
+  reason: string;
+  sipCode: number | null;
+  sipStatus: string | null;
+}
+
+/** Puts what a line notices about itself into the record of the call. */
+export type LineRemark = (event: CallEventName, detail: Record<string, unknown>) => void;
 
 export interface LineLoss {
   kind: 'closed' | 'broken' | 'protocol' | 'stalled' | 'vanished';

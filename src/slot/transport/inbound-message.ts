@@ -1,4 +1,5 @@
 import type { ConnectedMessage, DiallerMessage } from '../../contracts/wire.ts';
+import type { TransferResult } from './call-transport.ts';
 
 /**
  * Reads what a dialler says. Strict where a mistake would be lost silently, tolerant where the protocol says
@@ -54,6 +55,27 @@ export function readInbound(text: string): Inbound {
     default:
       return { kind: 'unknown_event' };
   }
+}
+
+/** Texts are cut and a code that is none is left out: the values go into the record of the call. */
+export function transferResult(
+  message: Extract<DiallerMessage, { event: 'transfer_result' }>,
+): TransferResult {
+  const {
+    status,
+    reason,
+    sip_code: code,
+    sip_status: sipStatus,
+  } = message as Record<string, unknown> & {
+    status: TransferResult['status'];
+  };
+  return {
+    status,
+    reason: typeof reason === 'string' ? reason.slice(0, 200) : '',
+    sipCode:
+      Number.isInteger(code) && (code as number) >= 100 && (code as number) <= 699 ? (code as number) : null,
+    sipStatus: typeof sipStatus === 'string' ? sipStatus.slice(0, 200) : null,
+  };
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

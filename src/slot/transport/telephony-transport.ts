@@ -1,20 +1,13 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import {
-  MAX_BURST_MS,
-  MAX_DROPPED_AUDIO_MS,
-  MAX_MESSAGE_BYTES,
-  MAX_UNSENT_BYTES,
-  PEER_GONE_BEFORE_AUDIO_MS,
-  PEER_GONE_MS,
-  SEND_STALL_MS,
-} from '../../contracts/limits.ts';
+import { MAX_BURST_MS, MAX_DROPPED_AUDIO_MS, MAX_MESSAGE_BYTES } from '../../contracts/limits.ts';
 import { CLOSE, type ConnectedMessage, type Framing, type SlotMessage } from '../../contracts/wire.ts';
 import { monotonicMs, within } from '../../platform/clock.ts';
 import { ArrivalBudget } from './arrival-budget.ts';
 import { AudioPayload } from './audio-payload.ts';
-import type { CallTransport, LineLoss, TransportHandlers } from './call-transport.ts';
-import { readInbound } from './inbound-message.ts';
+import type { CallTransport, LineLoss, TransferRequest, TransportHandlers } from './call-transport.ts';
+import { readInbound, transferResult } from './inbound-message.ts';
+import { PeerWatch } from './peer-watch.ts';
 
 /** A peer that does not answer our close frame is cut off after this. */
 const CLOSE_GRACE_MS = 2_000;
@@ -27,23 +20,20 @@ const MEDIA_TAIL = '"}}';
  */
 export class TelephonyTransport implements CallTransport {
   private readonly socket: WebSocket;
-  private readonly line: Socket;
+  private readonly watch: PeerWatch;
   private readonly framing: Framing;
   private readonly payload = new AudioPayload(MAX_MESSAGE_BYTES);
   private readonly budget = new ArrivalBudget({ burstMs: MAX_BURST_MS, now: monotonicMs });
   private readonly counts: Record<string, number> = {};
   private handlers: TransportHandlers | undefined;
-  private lastHeardAtMs = monotonicMs();
-  private anyAudio = false;
-  private flushedBytes = 0;
-  private flushedAtMs = monotonicMs();
   private isReady = false;
   private isGone = false;
+  private isTransferAsked = false;
 
   /** `line` is the connection below the WebSocket; it tells what really left. */
   constructor(socket: WebSocket, line: Socket, connected: ConnectedMessage) {
     this.socket = socket;
-    this.line = line;
+    this.watch = new PeerWatch(line, 'dialler');
     this.framing = connected.media?.framing === 'binary' ? 'binary' : 'json';
   }
 
@@ -61,9 +51,7 @@ export class TelephonyTransport implements CallTransport {
     });
     // ws reports an oversized or malformed frame here and closes with the fitting code by itself.
     this.socket.on('error', (error) => this.gone({ kind: 'protocol', reason: error.message }));
-    this.socket.on('ping', () => {
-      this.lastHeardAtMs = monotonicMs();
-    });
+    this.socket.on('ping', () => this.watch.heard());
     if (this.socket.readyState !== this.socket.OPEN) {
       queueMicrotask(() => this.gone({ kind: 'closed', reason: 'the dialler left while the config loaded' }));
     }
@@ -71,7 +59,7 @@ export class TelephonyTransport implements CallTransport {
 
   ready(sessionId: string): void {
     this.isReady = true;
-    this.lastHeardAtMs = monotonicMs();
+    this.watch.heard();
     this.send({ event: 'ready', session_id: sessionId });
   }
 
@@ -94,6 +82,22 @@ export class TelephonyTransport implements CallTransport {
     this.send({ event: 'mark', mark: { name } });
   }
 
+  sendTransfer(request: TransferRequest): 'asked' | 'impossible' {
+    if (this.isGone || this.socket.readyState !== this.socket.OPEN) return 'impossible';
+    const { destination, target, reason, headers } = request;
+    this.isTransferAsked = true;
+    this.send({
+      event: 'transfer',
+      transfer: {
+        destination,
+        ...(target === null ? {} : { target }),
+        ...(reason === '' ? {} : { reason }),
+        headers,
+      },
+    });
+    return 'asked';
+  }
+
   async hangUp(reason: string): Promise<void> {
     this.send({ event: 'hangup', reason });
     await this.close(CLOSE.normal, reason);
@@ -110,7 +114,7 @@ export class TelephonyTransport implements CallTransport {
   }
 
   private onMessage(data: Buffer, isBinary: boolean): void {
-    this.lastHeardAtMs = monotonicMs();
+    this.watch.heard();
     if (isBinary) {
       if (this.framing === 'binary') this.onAudio(this.payload.fromBinary(data));
       else this.count('unexpected_binary');
@@ -150,7 +154,8 @@ export class TelephonyTransport implements CallTransport {
         this.count('repeated_connected');
         return;
       case 'transfer_result':
-        this.count('unexpected_transfer_result');
+        if (this.isTransferAsked) this.handlers?.onTransferResult?.(transferResult(message));
+        else this.count('unexpected_transfer_result');
     }
   }
 
@@ -163,7 +168,7 @@ export class TelephonyTransport implements CallTransport {
       this.count('early_media');
       return;
     }
-    this.anyAudio = true;
+    this.watch.heardAudio();
     if (this.budget.admit(samples.length)) {
       this.handlers?.onAudio(samples);
     } else if (this.budget.droppedMs > MAX_DROPPED_AUDIO_MS) {
@@ -171,27 +176,10 @@ export class TelephonyTransport implements CallTransport {
     }
   }
 
-  /** Both ways a peer can be gone without saying so: it is silent, or it does not read. */
   tick(): void {
     if (this.isGone) return;
-    const silentMs = monotonicMs() - this.lastHeardAtMs;
-    if (this.isReady && silentMs > (this.anyAudio ? PEER_GONE_MS : PEER_GONE_BEFORE_AUDIO_MS)) {
-      this.lose({
-        kind: 'vanished',
-        reason: `nothing came from the dialler for ${Math.round(silentMs / 1000)} s`,
-      });
-      return;
-    }
-    const unsentBytes = this.line.writableLength;
-    const flushedBytes = this.line.bytesWritten - unsentBytes;
-    if (unsentBytes === 0 || flushedBytes > this.flushedBytes) this.flushedAtMs = monotonicMs();
-    this.flushedBytes = flushedBytes;
-    if (unsentBytes > MAX_UNSENT_BYTES || monotonicMs() - this.flushedAtMs > SEND_STALL_MS) {
-      this.lose({
-        kind: 'stalled',
-        reason: `the dialler does not read: ${unsentBytes} bytes wait to be sent`,
-      });
-    }
+    const loss = this.watch.look(this.isReady);
+    if (loss) this.lose(loss);
   }
 
   private send(message: SlotMessage): void {
@@ -205,6 +193,7 @@ export class TelephonyTransport implements CallTransport {
 
   /** Ends the call for a fault of the peer, with a close frame. */
   private end(code: number, reason: string): void {
+    if (this.isGone) return;
     this.gone({ kind: 'protocol', reason });
     void this.close(code, reason);
   }

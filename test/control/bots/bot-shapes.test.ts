@@ -21,6 +21,7 @@ const OPEN_SHAPES = [
   're_engagement',
   'conversation_policy',
   'ambient_sound',
+  'pronunciations',
   'transfer_numbers',
   'transfer_targets',
   'active_hours',

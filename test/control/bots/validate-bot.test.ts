@@ -4,7 +4,7 @@ import type { BotContent } from '../../../src/contracts/bot.ts';
 import { scanTemplate } from '../../../src/control/bots/bot-templates.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
-import { renderTemplate } from '../../../src/control/runtime-config/render-template.ts';
+import { renderTemplate } from '../../../src/platform/render-template.ts';
 import { NEW_BOT } from './bot-server.ts';
 
 const { bot_id: _, ...fields } = NEW_BOT;
@@ -154,6 +154,12 @@ t.test('providers: a name that no client serves, settings that it refuses, a fal
     }),
     ['error provider /stt', 'error provider /llm', 'error provider /tts/fallbacks/0'],
   );
+});
+
+t.test('a pattern that a call could spend seconds on is refused', async (t) => {
+  const rules = (pattern: string) => ({ vad: { answer_rules: [{ pattern, silence_ms: 500 }] } });
+  t.strictSame(await findings(rules('(a+)+$')), ['error bad_pattern /vad/answer_rules/0/pattern']);
+  t.strictSame(await findings(rules('your (pan|aadhaar) number')), []);
 });
 
 t.test('a time zone that does not exist is a warning: UTC is used', async (t) => {

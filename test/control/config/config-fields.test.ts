@@ -136,6 +136,13 @@ t.test('the tuning of the pipeline is served as the bot has it', async (t) => {
   t.equal((await rig.call({})).ambient_sound, null);
 });
 
+t.test('RT-41 the pronunciations of a bot are served with its config', async (t) => {
+  const rig = configRig(t);
+  const pronunciations = [{ word: 'Meera', spoken: 'Mee rah' }];
+  t.same((await rig.call({ pronunciations })).pronunciations, pronunciations);
+  t.same((await rig.call({})).pronunciations, []);
+});
+
 t.test('R61 the keys of the system settings are injected, fallbacks included', async (t) => {
   const keys: Record<string, string> = { deepgram: 'key-d', openai: 'key-o', sarvam: 'key-s' };
   const rig = configRig(t, { settings: { providerKey: (provider) => keys[provider] ?? null } });
@@ -347,6 +354,27 @@ t.test('R82 the desk is on where the bot says so, with a rendered context', asyn
     agent_desk_enabled: false,
     agent_desk_context: null,
   });
+});
+
+t.test('RT-27 RT-29 voicemail detection is served with its phrases, and its answer rendered', async (t) => {
+  const rig = configRig(t);
+  const detection = {
+    enabled: true,
+    description: 'A machine.',
+    phrases: ['acme * night line'],
+    screening_phrases: ['gate keeper'],
+    screening_answer: 'We call {{crm.name}}.',
+  };
+  const { description: _, ...settings } = detection;
+  t.same((await rig.call({ voicemail_detection: detection }, { name: 'Asha' })).voicemail_detection, {
+    ...settings,
+    screening_answer: 'We call Asha.',
+  });
+  t.equal(
+    (await rig.call({ voicemail_detection: { ...detection, enabled: false } })).voicemail_detection,
+    null,
+  );
+  t.equal((await rig.call({})).voicemail_detection, null);
 });
 
 t.test('R73 R74 R75 R76 the small runtime fields', async (t) => {

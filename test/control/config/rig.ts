@@ -46,6 +46,7 @@ export function configRig(
       providerKey: () => null,
       objectStorage: () => null,
       knowledgeEnabled: () => false,
+      outboundNetworks: () => [],
       providerOrigins: () => [],
       ...change.settings,
     }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { CrmPrefetchConfig } from '../../../src/contracts/crm.ts';
 import { createCrmPrefetch, skippedPrefetch } from '../../../src/control/crm/prefetch.ts';
-import { renderHeaders, renderUrl } from '../../../src/control/crm/render-values.ts';
+import { renderHeaders, renderUrl } from '../../../src/platform/render-values.ts';
 import { localHttp, type Receiver, startReceiver, status } from './local-http.ts';
 
 const AT = '2026-03-01T08:00:00.000Z';

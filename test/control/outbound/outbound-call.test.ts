@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { ActiveHours } from '../../../src/contracts/bot/operation.ts';
 import { RESERVED_FLAGS, readConnectedEvent } from '../../../src/control/runtime-config/connected-event.ts';
-import { renderTemplate } from '../../../src/control/runtime-config/render-template.ts';
 import { callVariables } from '../../../src/control/runtime-config/variables.ts';
+import { renderTemplate } from '../../../src/platform/render-template.ts';
 import { testBot, testResults } from '../running-control.ts';
 import { FLEET_SECRET, type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
 import { openDoor, type TestDoor } from './fleet-doors.ts';

@@ -11,6 +11,7 @@ import { startRescueAudio } from '../../../src/control/rescue-audio/rescue-audio
 import { withProviderKey } from '../../../src/control/runtime-config/provider-keys.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
+import { fillerLines } from '../../../src/providers/filler-lines.ts';
 import { rescueLines } from '../../../src/providers/rescue-lines.ts';
 import { SpeechCache, speechKey } from '../../../src/providers/speech-cache.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
@@ -43,28 +44,31 @@ async function workshop(t: Test) {
   return { folder, cartesia, cache, bots, rescue, tts, keys };
 }
 
-t.test('RT-59 RT-46 a bot that goes live has its rescue lines and its fixed opening on disk', async (t) => {
-  const { cartesia, cache, bots, rescue, tts, keys } = await workshop(t);
-  const bot = testBot({ tts, opening_message: 'Namaste, this is the clinic.', rescue_line: 'Ek minute.' });
-  bots.set('clinic', bot);
-  rescue.published('clinic');
-  await rescue.settled();
-  // A slot knows the voice from the config that it is served, with the key in it.
-  const served = withProviderKey(bot.tts, keys);
-  const lines = rescueLines(bot);
-  t.equal(lines.rescue, 'Ek minute.');
-  for (const text of [...Object.values(lines), bot.opening_message]) {
-    const speech = await cache.get(speechKey(served, text, 8_000));
-    t.equal(speech?.samples.length, samplesOf(text, 8_000, 5), `${text.length} characters of audio`);
-    t.same(speech?.samples, toneOf(text, 8_000, 5), 'in the voice of the bot');
-  }
-  t.same(cartesia.violations.list, []);
+t.test(
+  'RT-59 RT-46 RT-45 a bot that goes live has rescue lines, fillers and a fixed opening on disk',
+  async (t) => {
+    const { cartesia, cache, bots, rescue, tts, keys } = await workshop(t);
+    const bot = testBot({ tts, opening_message: 'Namaste, this is the clinic.', rescue_line: 'Ek minute.' });
+    bots.set('clinic', bot);
+    rescue.published('clinic');
+    await rescue.settled();
+    // A slot knows the voice from the config that it is served, with the key in it.
+    const served = withProviderKey(bot.tts, keys);
+    const lines = rescueLines(bot);
+    t.equal(lines.rescue, 'Ek minute.');
+    for (const text of [...Object.values(lines), ...fillerLines(bot), bot.opening_message]) {
+      const speech = await cache.get(speechKey(served, text, 8_000));
+      t.equal(speech?.samples.length, samplesOf(text, 8_000, 5), `${text.length} characters of audio`);
+      t.same(speech?.samples, toneOf(text, 8_000, 5), 'in the voice of the bot');
+    }
+    t.same(cartesia.violations.list, []);
 
-  const spoken = cartesia.log.messages('in').length;
-  rescue.published('clinic');
-  await rescue.settled();
-  t.equal(cartesia.log.messages('in').length, spoken, 'published again, nothing is rendered twice');
-});
+    const spoken = cartesia.log.messages('in').length;
+    rescue.published('clinic');
+    await rescue.settled();
+    t.equal(cartesia.log.messages('in').length, spoken, 'published again, nothing is rendered twice');
+  },
+);
 
 t.test('an opening that holds values of a call is not rendered, nor a voice of this host', async (t) => {
   const { folder, bots, rescue, tts, cartesia } = await workshop(t);
@@ -75,7 +79,7 @@ t.test('an opening that holds values of a call is not rendered, nor a voice of t
   t.notOk(existsSync(join(folder, 'speech-cache')), 'espeak speaks at once whenever it is needed');
   rescue.published('clinic');
   await rescue.settled();
-  t.equal(readdirSync(join(folder, 'speech-cache')).length, 3);
+  t.equal(readdirSync(join(folder, 'speech-cache')).length, 6, 'three rescue lines and three fillers');
   t.notMatch(JSON.stringify(cartesia.log.messages('in')), /Namaste/);
 });
 

@@ -1,0 +1,95 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { CallResults } from '../../contracts/call-results.ts';
+import { CORE_SECRET_HEADER, RECORDS_PATH } from '../../contracts/http-names.ts';
+import { monotonicMs, sleepMs } from '../../platform/clock.ts';
+import type { DiallerEvent } from '../dialler-events.ts';
+import { stereoWav } from '../sound-track.ts';
+import { judgeScenario } from './judge-scenario.ts';
+import { playScenario } from './play-scenario.ts';
+import { describeScenario, scenarioSummary } from './print-scenario.ts';
+import { readScenario } from './read-scenario.ts';
+import type { Wire } from './scenario-format.ts';
+
+export interface ScenarioWish {
+  file: string;
+  url: string;
+  wire: Wire;
+  fields: Record<string, unknown>;
+  secret: string | undefined;
+  /** Base address of the control plane whose call record is looked at. */
+  control: string;
+  json: boolean;
+  out: string | undefined;
+  show(event: DiallerEvent, sinceMs: number): void;
+}
+
+/** The record of a call is complete this soon after its end, or its expectations stay unchecked. */
+const RECORD_TIMEOUT_MS = 10_000;
+
+/** `trunkline call BOT --scenario FILE`: acts a conversation out against any host. Exit code 0 when all held. */
+export async function scenarioCall(wish: ScenarioWish): Promise<number> {
+  const scenario = readScenario(await readFile(wish.file, 'utf8'));
+  scenario.caller.fields = { ...scenario.caller.fields, ...wish.fields };
+  let startedAtMs: number | undefined;
+  const call = await playScenario(scenario, {
+    url: wish.url,
+    wire: wish.wire,
+    folder: dirname(wish.file),
+    ...(wish.secret ? { headers: { [CORE_SECRET_HEADER]: wish.secret } } : {}),
+    onEvent: (event) => {
+      startedAtMs ??= event.atMs;
+      wish.show(event, event.atMs - startedAtMs);
+    },
+  });
+  const results = call.refusal || call.sessionId === '' ? null : await readRecord(wish, call.sessionId);
+  const checks = judgeScenario(scenario, call, results);
+  if (wish.out) await writeFile(wish.out, stereoWav(call.spoken, call.heard));
+  const text = wish.json
+    ? JSON.stringify(scenarioSummary(scenario, call, checks))
+    : [
+        '',
+        ...describeScenario(scenario, call, checks),
+        ...hints(scenario.bot, checks.some(isUnchecked)),
+      ].join('\n');
+  process.stdout.write(`${text}\n`);
+  return checks.some((check) => check.ok === false) ? 1 : 0;
+}
+
+const isUnchecked = (check: { ok: boolean | null }) => check.ok === null;
+
+function hints(bot: Record<string, unknown>, unchecked: boolean): string[] {
+  return [
+    ...(Object.keys(bot).length > 0
+      ? ['  note   the file wishes for a bot of its own; this host answers with the one it has']
+      : []),
+    ...(unchecked
+      ? [
+          '  note   "?" was not checked: set CORE_SECRET or TRUNKLINE_API_KEY, and --control, to read call records',
+        ]
+      : []),
+  ];
+}
+
+/** The finished call record by the control plane's API; null when it cannot be read. */
+async function readRecord(wish: ScenarioWish, sessionId: string): Promise<CallResults | null> {
+  const key = process.env.TRUNKLINE_API_KEY;
+  if (!wish.secret && !key) return null;
+  const headers: Record<string, string> = key
+    ? { 'X-API-Key': key }
+    : { [CORE_SECRET_HEADER]: wish.secret ?? '' };
+  const url = new URL(`${RECORDS_PATH}/${encodeURIComponent(sessionId)}`, wish.control);
+  const giveUpAtMs = monotonicMs() + RECORD_TIMEOUT_MS;
+  while (monotonicMs() < giveUpAtMs) {
+    try {
+      const answer = await fetch(url, { headers, signal: AbortSignal.timeout(RECORD_TIMEOUT_MS) });
+      if (!answer.ok) return null;
+      const record = (await answer.json()) as CallResults & { status?: string };
+      if (record.status !== 'active') return record;
+    } catch {
+      return null;
+    }
+    await sleepMs(250);
+  }
+  return null;
+}

@@ -1,0 +1,299 @@
+import { monotonicMs } from '../../platform/clock.ts';
+import { fillerLines } from '../../providers/filler-lines.ts';
+import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import type { LineClock } from '../audio/line-clock.ts';
+import { digitTools } from '../dtmf/digit-tools.ts';
+import { KeyPad } from '../dtmf/key-pad.ts';
+import { CallMeasures } from '../measure/call-measures.ts';
+import { liveSystemParts } from '../providers/prompt-cache-client.ts';
+import { AnswerGuard } from '../screen/answer-guard.ts';
+import { Fillers } from '../speak/fillers.ts';
+import type { Reply, ReplyFailure } from '../speak/speaker.ts';
+import { SpeakableReply } from '../speak/text/to-speakable.ts';
+import { Agent } from '../think/agent.ts';
+import type { AfterSpeech } from '../tools/call-tool.ts';
+import { createToolBox } from '../tools/tool-box.ts';
+import { CallTransfer } from '../transfer/call-transfer.ts';
+import { Answering } from './answering.ts';
+import { BotVoice, justThis } from './bot-voice.ts';
+import { CallEars } from './call-ears.ts';
+import { CallReporter } from './call-reporter.ts';
+import type { EndSignal } from './end-arbiter.ts';
+import { FloorKeeper } from './floor-keeper.ts';
+import { Rescuer } from './rescuer.ts';
+import type { SessionParts } from './session-parts.ts';
+import { Speculation } from './speculation.ts';
+
+/** What a call is made of. Each part knows the others only by what is handed to it here. */
+export interface CallOrgans {
+  ears: CallEars;
+  /** Keys, pressed or heard. */
+  pad: KeyPad;
+  /** Judges who has answered. */
+  guard: AnswerGuard;
+  voice: BotVoice;
+  agent: Agent;
+  answering: Answering;
+  floor: FloorKeeper;
+  rescuer: Rescuer;
+  fillers: Fillers;
+  transfer: CallTransfer;
+  reporter: CallReporter;
+  measures: CallMeasures;
+}
+
+/** What the parts tell the session, which owns the call's life. */
+export interface SessionSide {
+  /** Nothing the caller says changes anything any more. */
+  isDeaf(): boolean;
+  tick(): void;
+  end(signal: EndSignal): void;
+  onGivingUp(error: string): void;
+  onReplyFailure(reply: Reply, failure: ReplyFailure): void;
+  onAfterSpeech(after: Exclude<AfterSpeech, { kind: 'end_call' }>): void;
+  onTranscriptionFailure(error: Error): void;
+  onDeaf(error: Error): void;
+}
+
+/**
+ * Puts the parts of a call together; who tells whom stands here. Ears hear and ask the turn machine, the floor keeper
+ * obeys the machine, answering has the agent think and the voice speak, and everything is told to reporter and measures.
+ */
+export function assembleCall(parts: SessionParts, clock: LineClock, session: SessionSide): CallOrgans {
+  const { config, log, providers, transport } = parts;
+  const report = log.event.bind(log);
+  const measures = new CallMeasures({
+    now: monotonicMs,
+    onWaterfall: (waterfall) => log.event('waterfall', { ...waterfall }),
+  });
+  // The ears are made last, since they begin to hear at once; the others ask for them when the call runs.
+  const late: { ears?: CallEars } = {};
+  const ears = () => late.ears as CallEars;
+  const voice = assembleVoice(parts, clock, session, { measures, ears, later: () => organs });
+  const reporter = new CallReporter({
+    log,
+    ledger: voice.ledger,
+    stt: providers.stt,
+    llm: providers.llm,
+    tts: providers.tts,
+    cacheVersion: liveSystemParts(config)?.version ?? null,
+  });
+  const rescuer = new Rescuer({
+    voice,
+    log,
+    lines: providers.rescueLines,
+    hooks: {
+      onGivingUp: (error) => session.onGivingUp(error),
+      onGivenUp: (error) => session.end({ kind: 'pipeline_error', error }),
+    },
+  });
+  const fillers = new Fillers({
+    lines: fillerLines(config),
+    predictedWaitMs: providers.predictedWaitMs,
+    interject: (line) => voice.bridge(line),
+    isWaitedFor: () => {
+      const { phase, isSpeech } = ears().turns.state;
+      return !session.isDeaf() && !isSpeech && (phase === 'bot_thinking' || phase === 'deciding');
+    },
+    onSpoken: (line, reason) => log.event('filler', { line, reason }),
+  });
+  const pad = new KeyPad({
+    report,
+    onKey: () => undefined,
+    onActivity(by) {
+      ears().turns.send({ type: 'caller_activity' });
+      // Who presses the first key knows what was asked.
+      if (pad.isCollecting) voice.hush();
+      // What is keyed in while keys are awaited is not spoken over the bot, however much a tone sounds like a voice.
+      if (by === 'in_band' && pad.isCollecting) ears().keyHeard();
+      guard.digit(clock.samples);
+    },
+  });
+  const agent = new Agent({
+    config,
+    toolBox: createToolBox(config, {
+      http: parts.http,
+      reveal: (text) => pad.reveal(text),
+      extra: digitTools({ pad, report, sendKeys: transport.sendDtmf?.bind(transport) ?? null }),
+    }),
+    llm: providers.llm,
+    systemParts: liveSystemParts(config),
+    heardText: (replyId) => voice.ledger.heardAnswer(replyId),
+    language: spokenLanguage(config),
+    speakableCheck() {
+      const reply = new SpeakableReply(providers.speakable);
+      return (text) => reply.clause(text).spoken !== '';
+    },
+    report(event, detail) {
+      report(event, detail);
+      measureTool(measures, voice, event, detail);
+    },
+  });
+  const shared = { config, log, voice, agent, reporter, rescuer, fillers, measures };
+  const speculation = new Speculation({
+    agent,
+    isOn: config.llm.speculate === true,
+    onUsed: () => reporter.speculated({ status: 'used' }),
+    onWasted({ reason, completionTokens, record }) {
+      reporter.speculated({ status: 'discarded', reason, completionTokens });
+      if (record) reporter.answered(record, true);
+    },
+  });
+  const answering = new Answering({
+    ...shared,
+    speculation,
+    floor: ears,
+    onAfterSpeech: (after) => session.onAfterSpeech(after),
+    onTurnLogged: () => parts.onTurnLogged(),
+  });
+  const guard = assembleGuard(parts, clock, session, { voice, agent, answering, fillers, ears });
+  const floor = new FloorKeeper({ ...shared, answering, ears, end: (signal) => session.end(signal) });
+  late.ears = new CallEars({
+    config,
+    stt: providers.stt,
+    vad: parts.vad,
+    turnModel: parts.turnModel,
+    finalWaitSamples: providers.finalWaitSamples,
+    hooks: {
+      obey: (action) => floor.obey(action),
+      onTranscriptionFailure: (error) => session.onTranscriptionFailure(error),
+      onDeaf: (error) => session.onDeaf(error),
+      onPauseLearned: (silenceMs) => log.event('pause_learned', { silence_ms: silenceMs }),
+      onSpeechStart(fromSample) {
+        // A line that only bridges a wait takes nobody's turn; it is not finished over a caller who speaks.
+        if (voice.isBusy && !ears().turns.state.reply) voice.cut();
+        measures.speechStarted(fromSample);
+        guard.speechStart(fromSample);
+      },
+      onSpeechStop(lastSample) {
+        measures.speechStopped(lastSample);
+        guard.speechStop(lastSample);
+      },
+      onSpeechDenied: () => measures.speechDenied(),
+      onWindow: (levelDbfs, isSpeech) => measures.window(levelDbfs, isSpeech),
+      onText: (text) => guard.text(text, clock.samples),
+      onProbableEnd: (turn, text) => speculation.begin(turn, text),
+      onContinued: () => speculation.drop('the caller went on'),
+    },
+  });
+  providers.onHearingTrouble(() => ears().turns.engineInTrouble());
+  const transfer = new CallTransfer({ transport, report });
+  const organs: CallOrgans = {
+    ears: late.ears,
+    pad,
+    guard,
+    voice,
+    agent,
+    answering,
+    floor,
+    rescuer,
+    fillers,
+    transfer,
+    reporter,
+    measures,
+  };
+  return organs;
+}
+
+function assembleVoice(
+  parts: SessionParts,
+  clock: LineClock,
+  session: SessionSide,
+  others: { measures: CallMeasures; ears: () => CallEars; later: () => CallOrgans },
+): BotVoice {
+  const { config, log, providers, transport, recorder } = parts;
+  const { measures, ears, later } = others;
+  return new BotVoice({
+    config,
+    transport,
+    recorder,
+    clock,
+    tts: providers.tts,
+    lines: providers.lines,
+    speakable: providers.speakable,
+    floor: () => (session.isDeaf() ? null : ears().turns),
+    hooks: {
+      onTick: () => session.tick(),
+      onFrame(frame, playAtSample, unitId, playAtMs) {
+        ears().listener.botSent(frame, playAtSample);
+        measures.frameSent(unitId, playAtMs, playAtSample);
+      },
+      onBegun: (reply) => {
+        if (reply.kind !== 'answer') measures.replyBegun(reply.id);
+      },
+      onEnded: (reply) => measures.replyEnded(reply.id),
+      onOwnWords: () => later().fillers.botSpoke(),
+      onFirstAudio: (reply) => later().reporter.replyStarted(reply),
+      onHeard: (reply) => later().reporter.heard(reply),
+      onSynthesized: (clause) =>
+        later().reporter.synthesized({ ...clause, servedBy: clause.servedBy?.provider ?? null }),
+      onFailure: (reply, failure) => session.onReplyFailure(reply, failure),
+      onClauseGiven: (reply, unitId) => measures.clauseGiven(reply.id, unitId),
+      onFirstByte: (unitId) => measures.firstByte(unitId),
+      onClauseDone: (unitId) => measures.clauseDone(unitId),
+      onFiltered: (reply, counts) => log.event('text_filtered', { reply: reply.id, counts }),
+      wantsAside: () => later().fillers.mayBridge,
+      onAside: (_reply, text) => later().fillers.toolSpoke(text),
+    },
+  });
+}
+
+/** What the call does when a machine has answered (RT-27, RT-28): it is silent but for the message, and hangs up. */
+function assembleGuard(
+  { config, log }: SessionParts,
+  clock: LineClock,
+  session: SessionSide,
+  others: {
+    voice: BotVoice;
+    agent: Agent;
+    answering: Answering;
+    fillers: Fillers;
+    ears: () => CallEars;
+  },
+): AnswerGuard {
+  const { voice, agent, answering, fillers, ears } = others;
+  const guard: AnswerGuard = new AnswerGuard({
+    language: spokenLanguage(config),
+    settings: config.voicemail_detection ?? null,
+    message: config.voicemail_message,
+    hooks: {
+      report: log.event.bind(log),
+      stopBot() {
+        ears().turns.suspend();
+        fillers.stop();
+        answering.dropGuess('a machine has answered');
+        voice.cut();
+      },
+      sayMessage(text) {
+        voice.cut();
+        const reply = voice.say('prompt', () => justThis(text), { isProtected: true });
+        agent.botSays(reply.id);
+        void reply.ended.then((how) => {
+          if (how !== 'cut') guard.messageEnded(how, clock.samples);
+        });
+      },
+      answerScreening: (text) => answering.answerNextWith(text ?? config.opening_message),
+      hangUp: (by, reason) => session.end({ kind: by === 'customer' ? 'line_dead' : 'voicemail', reason }),
+    },
+  });
+  return guard;
+}
+
+/** A tool is measured as part of the reply that is being made; the model is asked again once it has its result. */
+function measureTool(
+  measures: CallMeasures,
+  voice: BotVoice,
+  event: string,
+  detail: Record<string, unknown>,
+): void {
+  const reply = voice.replyAtWork?.id;
+  if (reply === undefined) return;
+  const name = String(detail.tool ?? detail.function ?? '');
+  if (event === 'tool_call' && detail.status === 'started') {
+    measures.toolStarted(reply, name);
+    return;
+  }
+  if (event !== 'tool_call' && event !== 'tool_result') return;
+  measures.toolEnded(reply, name);
+  measures.modelAsked(reply);
+}

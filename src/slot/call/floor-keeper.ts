@@ -1,0 +1,226 @@
+import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import type { CallMeasures } from '../measure/call-measures.ts';
+import type { Fillers } from '../speak/fillers.ts';
+import type { Agent } from '../think/agent.ts';
+import type { CallAction } from '../turn/turn-driver.ts';
+import { msOf, reEngagementLines, WARNING_SECONDS } from '../turn/turn-rules.ts';
+import type { CallLog } from '../wrap-up/call-log.ts';
+import type { Answering } from './answering.ts';
+import type { BotVoice } from './bot-voice.ts';
+import type { CallEars } from './call-ears.ts';
+import type { CallReporter, UserTurn } from './call-reporter.ts';
+import { durationWarning } from './duration-warning.ts';
+import type { EndSignal } from './end-arbiter.ts';
+import type { Rescuer } from './rescuer.ts';
+
+/** Below this mean confidence the caller is asked to say it again, once (RT-83). */
+const LOW_CONFIDENCE = 0.4;
+
+export interface FloorParts {
+  config: RuntimeConfig;
+  voice: BotVoice;
+  agent: Agent;
+  answering: Answering;
+  reporter: CallReporter;
+  rescuer: Rescuer;
+  measures: CallMeasures;
+  fillers: Fillers;
+  log: CallLog;
+  ears: () => CallEars;
+  end(signal: EndSignal): void;
+}
+
+/**
+ * Does what the turn machine asks for: lets the bot begin, pause, go on and stop, has turns answered, and tells the
+ * record. Who speaks when is not decided here.
+ */
+export class FloorKeeper {
+  private readonly parts: FloorParts;
+  private readonly prompts: readonly string[];
+  /** What noise cut off, until somebody says something: the bot goes on with it. */
+  private unheard = '';
+  private askedAgain = false;
+  private warningIsDue = false;
+  private heldAtSample = 0;
+  private heldReply: number | null = null;
+  /** Timers that guarded against something stuck and fired, by name (RT-09). */
+  readonly expiredTimers: Record<string, number> = {};
+  userTurns = 0;
+  overlaps = 0;
+
+  constructor(parts: FloorParts) {
+    this.parts = parts;
+    this.prompts = reEngagementLines(parts.config.re_engagement);
+  }
+
+  obey(action: CallAction): void {
+    const { voice, rescuer, answering, measures, log } = this.parts;
+    switch (action.type) {
+      case 'hold_bot':
+        this.hold();
+        return;
+      case 'resume_bot':
+        this.resume();
+        return;
+      case 'cut_bot':
+        this.cut();
+        return;
+      case 'withdraw':
+        voice.cut();
+        this.parts.agent.withdraw(action.turn);
+        measures.turnWithdrawn(action.reply);
+        this.parts.reporter.withdrawn(action.reply);
+        return;
+      case 'take_turn':
+        this.takeTurn(action);
+        return;
+      case 'overlap':
+        this.keepOverlap(action);
+        return;
+      case 'empty_turn':
+        this.onEmptyTurn(action.mayContinue);
+        return;
+      case 'say_again':
+        answering.dropGuess('there was no text');
+        rescuer.transcriptionFailed(this.parts.ears().turns.lastFailure);
+        return;
+      case 're_engage':
+        log.event('re_engagement', { line: action.line });
+        answering.sayText('prompt', this.prompts[action.line] ?? '');
+        return;
+      case 'say_filler':
+        // A paused bot says nothing new; it is asked again.
+        if (this.parts.ears().turns.state.isHeld) return;
+        void this.parts.fillers.owed().then((isSaid) => {
+          if (!isSaid) rescuer.bridge();
+        });
+        return;
+      case 'say_rescue':
+        rescuer.bridge();
+        return;
+      case 'warn_duration':
+        this.warningIsDue = true;
+        this.warnWhenQuiet();
+        return;
+      case 'closing_cancelled':
+        log.event('closing_cancelled', { trigger: 'closure_phrase', reason: 'the caller spoke' });
+        return;
+      case 'expired':
+        this.countExpired(action.timer);
+        return;
+      case 'end':
+        this.onEnd(action.cause);
+        return;
+    }
+  }
+
+  /** A line that nobody waits for is said when nobody else speaks. */
+  warnWhenQuiet(): void {
+    const { voice, config, log, answering } = this.parts;
+    if (!this.warningIsDue || voice.isBusy || this.parts.ears().turns.state.phase !== 'caller_silent') return;
+    this.warningIsDue = false;
+    log.event('duration_warning', { seconds_left: WARNING_SECONDS });
+    answering.sayText('prompt', durationWarning(config));
+  }
+
+  private takeTurn(action: Extract<CallAction, { type: 'take_turn' }>): void {
+    const { reporter, rescuer, answering } = this.parts;
+    const turn = this.describe(action);
+    this.userTurns++;
+    this.unheard = '';
+    rescuer.heardTurn();
+    reporter.turn(turn, this.parts.ears().turns.state.nowSample);
+    const isUncertain = turn.confidence !== null && turn.confidence < LOW_CONFIDENCE;
+    const asks = isUncertain && !this.askedAgain;
+    this.askedAgain = asks;
+    if (isUncertain) reporter.uncertain(turn, asks ? 'asked_again' : 'accepted');
+    if (!asks) {
+      answering.answer(turn, isUncertain);
+      return;
+    }
+    answering.askAgain(turn);
+  }
+
+  private describe(action: Extract<CallAction, { type: 'take_turn' }>): UserTurn {
+    const { turns } = this.parts.ears();
+    const evidence = turns.evidenceOf(action.turn);
+    return {
+      id: action.turn,
+      text: action.text,
+      confidence: evidence.confidence,
+      fromSample: action.fromSample,
+      toSample: action.toSample,
+      decidedAtSample: action.decidedAtSample,
+      decidedAtMs: evidence.decidedAtMs,
+      decidedBy: action.decidedBy,
+      probability: action.probability,
+      ruleReason: action.decidedBy === 'silence_rule' ? evidence.ruleReason : null,
+      endpointMs: msOf(Math.max(0, action.decidedAtSample - action.toSample)),
+      transcribeMs: msOf(Math.max(0, turns.state.nowSample - action.decidedAtSample)),
+    };
+  }
+
+  private hold(): void {
+    const { voice, measures, log } = this.parts;
+    const { reply, turn, nowSample } = this.parts.ears().turns.state;
+    voice.hold();
+    measures.botHeld();
+    this.heldAtSample = nowSample;
+    this.heldReply = reply?.isAudible ? reply.id : null;
+    // A bot that was not heard is kept from beginning, which is no pause to anybody.
+    if (this.heldReply === null) return;
+    log.event('bot_held', {
+      reply: this.heldReply,
+      onset_ms: msOf(nowSample - (turn?.fromSample ?? nowSample)),
+    });
+  }
+
+  private resume(): void {
+    const { voice, measures, log } = this.parts;
+    const { nowSample } = this.parts.ears().turns.state;
+    voice.resume();
+    measures.botReleased();
+    if (this.heldReply === null) return;
+    log.event('bot_resumed', { reply: this.heldReply, duration_ms: msOf(nowSample - this.heldAtSample) });
+  }
+
+  private cut(): void {
+    const { voice, reporter, measures } = this.parts;
+    const { turn, nowSample } = this.parts.ears().turns.state;
+    const droppedMs = voice.queuedMs;
+    const reply = voice.cut();
+    if (!reply) return;
+    measures.botSilenced();
+    this.unheard = voice.ledger.unheardText(reply.id);
+    reporter.interrupted(reply, { droppedMs, onsetMs: msOf(nowSample - (turn?.fromSample ?? nowSample)) });
+  }
+
+  private keepOverlap({ text, fromSample }: Extract<CallAction, { type: 'overlap' }>): void {
+    const { turns } = this.parts.ears();
+    this.parts.answering.dropGuess('the words were no turn');
+    this.overlaps++;
+    this.parts.reporter.overlap(text, turns.overlapMeaning(text), fromSample, turns.state.nowSample);
+  }
+
+  /** Speech without words. Where it cut the bot off, the bot goes on with what the caller has not heard. */
+  private onEmptyTurn(mayContinue: boolean): void {
+    this.parts.answering.dropGuess('there were no words');
+    this.parts.log.event('empty_turn');
+    const rest = this.unheard;
+    this.unheard = '';
+    if (mayContinue && rest !== '' && !this.parts.voice.isBusy) this.parts.answering.sayText('prompt', rest);
+  }
+
+  private countExpired(timer: string): void {
+    const count = (this.expiredTimers[timer] ?? 0) + 1;
+    this.expiredTimers[timer] = count;
+    this.parts.log.event('timer_expired', { timer, count });
+  }
+
+  private onEnd(cause: Extract<CallAction, { type: 'end' }>['cause']): void {
+    const { end, rescuer, answering } = this.parts;
+    if (cause === 'bot_debt') rescuer.owedTooLong();
+    else if (cause === 'end_call') end({ kind: 'end_call', reason: answering.endReason });
+    else end({ kind: cause });
+  }
+}

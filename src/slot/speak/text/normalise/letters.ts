@@ -1,0 +1,80 @@
+import type { LanguagePack } from './language-pack.ts';
+import { readNumber, sayNumber } from './numbers.ts';
+import { anyOf, END, NUMBER, patternFor, type Rule, START } from './pattern.ts';
+
+/** Units, abbreviations and words of capitals. */
+export function spellLetters(letters: string, pack: LanguagePack): string {
+  return [...letters].map((letter) => pack.letterNames?.[letter.charCodeAt(0) - 65] ?? letter).join(' ');
+}
+
+const unitPattern = patternFor((pack) => {
+  const units = Object.keys(pack.units);
+  return new RegExp(`(${NUMBER})\\s?(${anyOf(units)})${END}`, 'gu');
+});
+export const units: Rule = (text, pack) => {
+  if (Object.keys(pack.units).length === 0) return text;
+  return text.replace(unitPattern(pack), (written, digits: string, unit: string) => {
+    const words = pack.units[unit];
+    if (!words) return written;
+    return `${sayNumber(readNumber(digits), pack)} ${digits === '1' ? words[0] : words[1]}`;
+  });
+};
+
+/** Said letter by letter although they could be read as words. */
+const SPELLED = new Set(
+  'EMI OTP ATM UPI ID UPS USA UK UAE EU UN AI API HR IP ISO FAQ CEO CFO SBI ICICI LIC IDFC RBI AC EOD ETA DOB UIDAI IRDAI AMC CA EV ITR EPF NRI IMPS NEFT ECS IFSC MSME URL USB IVR OTT LED UAN ITI IIT IRS'.split(
+    ' ',
+  ),
+);
+/** Words without A, E, I, O or U that are words all the same. */
+const READ = new Set(
+  'MY BY WHY TRY FLY SKY DRY CRY MR MRS MS DR RS HMM SHH PVT LTD VS NO ST SMT SHRI'.split(' '),
+);
+const CAPITALS = new RegExp(`${START}([A-Z]{2,6})(s?)${END}`, 'gu');
+
+export const acronyms: Rule = (text, pack) => {
+  // A clause in capitals throughout is loud, not full of abbreviations.
+  const isLoud = !/[\p{Ll}\p{Lo}]/u.test(text) && /\b[A-Z]{2,40} [A-Z]{2,40} [A-Z]{2}/.test(text);
+  return text.replace(CAPITALS, (written, letters: string, plural: string) => {
+    const isSpelled = SPELLED.has(letters) || (!isLoud && !/[AEIOU]/.test(letters) && !READ.has(letters));
+    if (!isSpelled) return written;
+    return spellLetters(letters, pack) + (plural === '' ? '' : pack.letterNames ? '' : "'s");
+  });
+};
+
+const ENGLISH_ABBREVIATIONS: Readonly<Record<string, string>> = {
+  'dr.': 'Doctor',
+  'prof.': 'Professor',
+  'mr.': 'Mister',
+  'mrs.': 'Missus',
+  'smt.': 'Shrimati',
+  'vs.': 'versus',
+  'etc.': 'et cetera',
+  'e.g.': 'for example',
+  'i.e.': 'that is',
+  'approx.': 'approximately',
+  'p.a.': 'per annum',
+  'ltd.': 'Limited',
+  'pvt.': 'Private',
+  'dept.': 'Department',
+  'w.r.t.': 'with regard to',
+};
+const ENGLISH_ABBREVIATION = new RegExp(`${START}${anyOf(Object.keys(ENGLISH_ABBREVIATIONS))}${END}`, 'giu');
+/** These keep their full stop where they end a clause. */
+const MAY_END = new Set(['etc.', 'p.a.', 'ltd.', 'pvt.']);
+const PER = new RegExp(`/(?=(?:day|week|month|year|hour|minute|person|unit|kg|annum)${END})`, 'giu');
+
+/** "Dr.", "No. 5", "a/c", "/month" in English; "डॉ." in Hindi. */
+export const abbreviations: Rule = (text, pack) => {
+  if (pack.code === 'hi-IN') return text.replace(/(?<![\p{L}\p{M}])डॉ\.\s?/gu, 'डॉक्टर ');
+  if (!pack.code.startsWith('en')) return text;
+  return text
+    .replace(ENGLISH_ABBREVIATION, (written, at: number) => {
+      const key = written.toLowerCase();
+      const isLast = text.slice(at + written.length).trim() === '';
+      return (ENGLISH_ABBREVIATIONS[key] ?? written) + (isLast && MAY_END.has(key) ? '.' : '');
+    })
+    .replace(new RegExp(`${START}No\\.\\s?(?=\\d)`, 'giu'), 'number ')
+    .replace(new RegExp(`${START}a/c${END}\\.?`, 'giu'), 'account')
+    .replace(PER, ' per ');
+};

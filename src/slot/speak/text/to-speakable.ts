@@ -1,0 +1,92 @@
+import type { Pronunciation } from '../../../contracts/bot/conversation.ts';
+import { cleanText, type FilterCounts, filterClause, newFilterCounts } from './filters.ts';
+import { newLeakState } from './leaks.ts';
+import { Lexicon } from './lexicon.ts';
+import type { LanguagePack } from './normalise/language-pack.ts';
+import { normalise } from './normalise/normalise.ts';
+import { packForClause, packOf } from './normalise/pick-pack.ts';
+
+/**
+ * The one way from what a model wrote to what a voice is given: filters (RT-39), numbers in words (RT-40), then the
+ * pronunciations of the bot (RT-41). The transcript keeps the text as it was written; heard-original.ts tells how much
+ * of it a part of the speech stands for.
+ */
+export interface SpeakableCounts extends FilterCounts {
+  /** Words whose pronunciation the bot gave. */
+  pronounced: number;
+  /** 1 where numbers, signs or abbreviations were put into words. */
+  normalised: number;
+}
+
+export interface Speakable {
+  /** For the voice; empty where nothing of the text can be said. */
+  spoken: string;
+  counts: SpeakableCounts;
+}
+
+/** What is the same for all replies of a call; made once. */
+export interface SpeakableOptions {
+  language: LanguagePack;
+  lexicon: Lexicon;
+}
+
+/** `language` is the bot's, BCP 47; an unknown one leaves numbers to the voice. */
+export function speakableOptions(
+  language: string,
+  pronunciations: readonly Pronunciation[] = [],
+): SpeakableOptions {
+  const pack = packOf(language);
+  const clean = pronunciations.map(({ word, spoken }) => ({ word, spoken: filterAlone(spoken, pack) }));
+  const lexicon = new Lexicon(clean, (word) => inWords(filterAlone(word, pack), pack));
+  return { language: pack, lexicon };
+}
+
+/** A text that stands alone: an opening line, a prompt, a goodbye. Never throws; its own output it leaves as it is. */
+export function toSpeakable(text: string, options: SpeakableOptions): Speakable {
+  return new SpeakableReply(options).clause(text, { isLast: true });
+}
+
+/** The clauses of one reply, in order: code and tool calls may begin in one and end in another. */
+export class SpeakableReply {
+  private readonly options: SpeakableOptions;
+  private readonly leaks = newLeakState();
+
+  constructor(options: SpeakableOptions) {
+    this.options = options;
+  }
+
+  clause(text: string, { isLast = false }: { isLast?: boolean } = {}): Speakable {
+    const { language, lexicon } = this.options;
+    const counts: SpeakableCounts = { ...newFilterCounts(), pronounced: 0, normalised: 0 };
+    const pack = packForClause(language, text);
+    const state = this.leaks;
+    const clean = filterClause(text, { state, isLast, words: pack.words, counts });
+    if (clean === '') return { spoken: '', counts };
+    // Without its links and code a clause may be in another script.
+    const spokenPack = packForClause(language, clean);
+    const inWordsNow = inWords(lexicon.setAside(clean), spokenPack);
+    const spoken = lexicon.apply(inWordsNow, () => {
+      counts.pronounced += 1;
+    });
+    if (counts.pronounced === 0 && spoken !== clean) counts.normalised = 1;
+    return { spoken: spoken.trim(), counts };
+  }
+}
+
+/** Words that come apart may show a rule or a filter something new ("a.com5"); so many rounds settle all of it. */
+const MAX_ROUNDS = 4;
+
+function inWords(text: string, pack: LanguagePack): string {
+  let spoken = text;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const next = cleanText(normalise(spoken, pack), pack.words, newFilterCounts());
+    if (next === spoken) break;
+    spoken = next;
+  }
+  return spoken;
+}
+
+function filterAlone(text: string, pack: LanguagePack): string {
+  const counts = newFilterCounts();
+  return filterClause(text, { state: newLeakState(), isLast: true, words: pack.words, counts });
+}

@@ -1,0 +1,373 @@
+import { arm, disarm, disarmAllBut } from './turn-timers.ts';
+import type {
+  CallerTurn,
+  DecidedBy,
+  OverlapMeaning,
+  Phase,
+  TakenTurn,
+  TurnAction,
+  TurnRules,
+  TurnState,
+} from './turn-types.ts';
+
+/** Armed while the bot owes words. */
+export const DEBT_TIMERS = ['debt_filler', 'debt_rescue', 'debt_end'] as const;
+/** Armed for a reply and void without it. */
+const BOT_TIMERS = [...DEBT_TIMERS, 'playout_stuck', 'goodbye_cap', 'closing_listen'] as const;
+/** Armed while both speak. */
+export const OVERLAP_TIMERS = ['hold', 'commit', 'overlap_decide'] as const;
+/** One of them is armed while it is open whether a turn is over. */
+export const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_doubt', 'stt_turn_stuck'] as const;
+
+/** The caller has stopped, for a breath or for good. */
+export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAction[]): void {
+  if (!state.isSpeech) return;
+  state.isSpeech = false;
+  disarm(state, 'speech_stuck', 'hold', 'commit');
+  const { turn } = state;
+  if (!turn) {
+    settle(state, actions);
+    return;
+  }
+  turn.lastSpeechSample = Math.max(turn.lastSpeechSample, lastSample);
+  turn.epoch++;
+  if (turn.isOverlap) {
+    // Short, and over the bot: only its words can tell whether it was meant.
+    boundOverlap(state, turn, state.nowSample + state.rules.overlapDecideSamples);
+    askForText(state, turn, actions);
+    return;
+  }
+  if (state.rules.flushAtStop) askForText(state, turn, actions);
+  considerEnd(state, turn, actions);
+}
+
+/** Begins to find out whether a turn is over. */
+export function considerEnd(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  enter(state, 'deciding');
+  const { rules } = state;
+  turn.decidedBy = 'silence_rule';
+  if (rules.strategy === 'stt') {
+    trustEngine(state, turn);
+    arm(state, 'stt_doubt', turn.lastSpeechSample + rules.sttDoubtSamples);
+  } else if (rules.strategy === 'model') {
+    arm(state, 'verdict_wait', state.nowSample + rules.verdictWaitSamples);
+    actions.push({ type: 'judge', turn: turn.id, epoch: turn.epoch, toSample: state.nowSample });
+  } else {
+    arm(state, 'turn_end', turn.lastSpeechSample + rules.silenceSamples);
+  }
+}
+
+/** The engine that detects turns lives: it is waited for a little longer. */
+export function signOfEngine(state: TurnState): void {
+  state.engine.signSample = state.nowSample;
+  if (state.turn && state.timers.has('stt_turn_stuck')) trustEngine(state, state.turn);
+}
+
+/** Until when the end of a turn is left to the engine. It says something of an open turn several times a second. */
+function trustEngine(state: TurnState, turn: CallerTurn): void {
+  const { rules, engine } = state;
+  const silentSample = Math.max(turn.lastSpeechSample, engine.isOpen ? engine.signSample : 0);
+  const due = Math.min(turn.lastSpeechSample + rules.sttStuckSamples, silentSample + rules.sttSilentSamples);
+  arm(state, 'stt_turn_stuck', Math.max(due, state.nowSample));
+}
+
+/** The bot has been heard, cut or given up; whoever waits for it goes on. */
+export function endReply(
+  state: TurnState,
+  reply: number,
+  how: 'played' | 'cut' | 'failed',
+  actions: TurnAction[],
+): void {
+  if (state.reply?.id !== reply) return;
+  state.reply = null;
+  state.answered = null;
+  state.audibleUntilSample = state.nowSample;
+  // A goodbye that was cut off has not been said.
+  if (how === 'cut') state.closing = null;
+  disarm(state, ...BOT_TIMERS);
+  releaseBot(state, actions);
+  if (state.turn?.isOverlap) {
+    // The bot came to its end by itself: what is being said now is an ordinary turn.
+    state.turn.isOverlap = false;
+    disarm(state, ...OVERLAP_TIMERS);
+  }
+  settle(state, actions);
+}
+
+/** The turn is over; it is taken as soon as its text is there. */
+export function decide(state: TurnState, turn: CallerTurn, by: DecidedBy, actions: TurnAction[]): void {
+  turn.decidedBy = by;
+  turn.decidedAtSample = state.nowSample;
+  turn.isDecided = true;
+  disarm(state, ...END_TIMERS);
+  // From the caller's last word on somebody works on what they wait for (RT-21).
+  if (!state.reply) armDebt(state, turn.lastSpeechSample);
+  if (turn.isTextCurrent) {
+    finish(state, turn, actions);
+    return;
+  }
+  enter(state, 'deciding');
+  askForText(state, turn, actions);
+}
+
+/** The wait begins anew, but a transcript is not asked for twice. */
+function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  arm(state, 'final_wait', state.nowSample + state.rules.finalWaitSamples);
+  if (turn.awaitsFinal) return;
+  turn.awaitsFinal = true;
+  turn.askedAtSample = state.nowSample;
+  actions.push({ type: 'flush', turn: turn.id });
+}
+
+/** The text is there; the turn is taken unless the bot may not be interrupted now, or it holds no words. */
+export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  disarm(state, ...OVERLAP_TIMERS, ...END_TIMERS, 'final_wait');
+  if (turn.settledText === '') {
+    state.turn = null;
+    actions.push({ type: 'empty_turn', mayContinue: turn.cutReply });
+    settle(state, actions);
+    return;
+  }
+  // A protected line is finished first; its end takes the turn.
+  if (state.reply?.isProtected) {
+    settle(state, actions);
+    return;
+  }
+  if (state.reply) takeFloor(state, turn, actions);
+  take(state, turn, actions);
+}
+
+export function take(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  const taken: TakenTurn = {
+    turn: turn.id,
+    text: turn.settledText,
+    fromSample: turn.fromSample,
+    toSample: turn.lastSpeechSample,
+    decidedBy: turn.decidedBy,
+    probability: turn.probability,
+    decidedAtSample: turn.decidedAtSample,
+  };
+  state.turn = null;
+  state.answered = taken;
+  state.linesUsed = 0;
+  // Counted from the caller's last word where it began while the text was still to come.
+  if (!state.timers.has('debt_end')) armDebt(state, taken.toSample);
+  enter(state, 'bot_thinking');
+  actions.push({ type: 'take_turn', ...taken });
+}
+
+/** No final text came: what was heard on the way must do, and without any the caller is asked again. */
+export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  turn.awaitsFinal = false;
+  disarm(state, 'final_wait');
+  if (state.isSpeech) return;
+  if (turn.isOverlap) {
+    yieldToBot(state, turn, actions);
+    return;
+  }
+  // Whether it is over is still being found out, and then the text is asked for once more.
+  if (!turn.isDecided) return;
+  turn.settledText = joined(turn.settledText, turn.interim);
+  turn.isTextCurrent = true;
+  turn.usedInterim = turn.interim !== '';
+  // What the engine still holds is what has just been taken from it.
+  if (turn.usedInterim) actions.push({ type: 'discard' });
+  turn.interim = '';
+  if (turn.settledText !== '') {
+    finish(state, turn, actions);
+    return;
+  }
+  state.turn = null;
+  settle(state, actions);
+  if (state.phase === 'caller_silent') actions.push({ type: 'say_again' });
+}
+
+/** The words that were said over the bot are known. */
+export function judgeOverlap(
+  state: TurnState,
+  turn: CallerTurn,
+  meaning: OverlapMeaning,
+  actions: TurnAction[],
+): void {
+  if (meaning === 'interruption') commit(state, turn, actions);
+  else yieldToBot(state, turn, actions);
+}
+
+/** The caller takes the floor, and what they say becomes a turn like any other. */
+export function commit(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  takeFloor(state, turn, actions);
+  if (state.isSpeech) {
+    enter(state, 'caller_speaking');
+    arm(state, 'speech_stuck', state.nowSample + state.rules.speechStuckSamples);
+    return;
+  }
+  if (turn.isDecided && turn.isTextCurrent) finish(state, turn, actions);
+  else considerEnd(state, turn, actions);
+}
+
+function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  turn.isOverlap = false;
+  disarm(state, ...OVERLAP_TIMERS);
+  const { reply, answered } = state;
+  if (!reply) return;
+  const isUnheard = !reply.wasAudible && !reply.isBound && answered !== null;
+  state.reply = null;
+  state.answered = null;
+  state.closing = null;
+  // Cutting the bot ends its being held as well.
+  state.isHeld = false;
+  disarm(state, ...BOT_TIMERS);
+  if (isUnheard) {
+    // Nobody heard the answer: question and continuation are one turn.
+    turn.settledText = joined(answered.text, turn.settledText);
+    turn.fromSample = answered.fromSample;
+    actions.push({ type: 'withdraw', reply: reply.id, turn: answered.turn });
+  } else {
+    turn.cutReply = reply.wasAudible;
+    actions.push({ type: 'cut_bot', reply: reply.id });
+  }
+}
+
+/** What was said over the bot was not meant to stop it: the bot goes on from where it was. */
+export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  const text = joined(turn.settledText, turn.interim);
+  if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
+  else if (turn.awaitsFinal) state.unheard = { turn: turn.id, fromSample: turn.fromSample };
+  if (!turn.isTextCurrent && !turn.awaitsFinal) actions.push({ type: 'discard' });
+  disarm(state, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+  releaseBot(state, actions);
+  state.turn = null;
+  // Whatever still sounds is not speech to anybody; a new beginning is a new question.
+  state.isSpeech = false;
+  settle(state, actions);
+}
+
+/** Finds the phase that follows from what is left, when nothing has just begun. */
+export function settle(state: TurnState, actions: TurnAction[]): void {
+  if (state.closing === 'closure_phrase' && state.turn && !state.turn.isOverlap) {
+    // The caller is not done: the bot does not hang up on them.
+    cancelClosing(state, actions);
+  }
+  const { turn, reply } = state;
+  if (state.closing) {
+    state.turn = null;
+    disarm(state, ...END_TIMERS, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+    releaseBot(state, actions);
+    close(state);
+  } else if (reply) {
+    const isOver = turn?.isOverlap && (state.isSpeech || turn.awaitsFinal);
+    enter(state, isOver ? 'overlapped' : reply.isAudible ? 'bot_speaking' : 'bot_thinking');
+  } else if (turn && state.isSpeech) {
+    enter(state, 'caller_speaking');
+  } else if (turn) {
+    endLeftOver(state, turn, actions);
+  } else {
+    enter(state, 'caller_silent');
+    disarm(state, ...DEBT_TIMERS);
+    arm(state, 're_engage', state.nowSample + state.rules.reEngageSamples);
+  }
+}
+
+/** A turn that was said while the bot had the floor, and has waited for it. */
+function endLeftOver(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  if (END_TIMERS.some((name) => state.timers.has(name))) enter(state, 'deciding');
+  else if (!turn.isDecided) considerEnd(state, turn, actions);
+  else if (turn.isTextCurrent) finish(state, turn, actions);
+  else {
+    enter(state, 'deciding');
+    askForText(state, turn, actions);
+  }
+}
+
+/** The caller may still object to a goodbye that was not ordered (RT-22). */
+export function cancelClosing(state: TurnState, actions: TurnAction[]): void {
+  state.closing = null;
+  disarm(state, 'closing_listen', 'goodbye_cap');
+  actions.push({ type: 'closing_cancelled' });
+}
+
+function close(state: TurnState): void {
+  enter(state, 'closing');
+  if (state.reply) {
+    if (!state.timers.has('goodbye_cap')) {
+      arm(state, 'goodbye_cap', state.nowSample + state.rules.goodbyeCapSamples);
+    }
+    return;
+  }
+  disarm(state, 'goodbye_cap');
+  // Noise on the line must not put the end off again and again.
+  if (state.timers.has('closing_listen')) return;
+  const { hangupPauseSamples, closingListenSamples } = state.rules;
+  const wait = state.closing === 'end_call' ? hangupPauseSamples : closingListenSamples;
+  arm(state, 'closing_listen', state.nowSample + wait);
+}
+
+export function end(
+  state: TurnState,
+  cause: Extract<TurnAction, { type: 'end' }>['cause'],
+  actions: TurnAction[],
+): void {
+  disarmAllBut(state);
+  releaseBot(state, actions);
+  state.reply = null;
+  state.phase = 'over';
+  actions.push({ type: 'end', cause });
+}
+
+/** The bot owes words since then, or since it was heard last. */
+export function armDebt(state: TurnState, fromSample: number): void {
+  const { rules } = state;
+  const since = Math.max(fromSample, state.audibleUntilSample);
+  arm(state, 'debt_filler', since + rules.fillerSamples);
+  arm(state, 'debt_rescue', since + rules.rescueSamples);
+  arm(state, 'debt_end', since + rules.debtEndSamples);
+}
+
+export function enter(state: TurnState, phase: Phase): void {
+  state.phase = phase;
+  if (phase !== 'caller_silent') disarm(state, 're_engage');
+}
+
+/** A bot that was paused goes on. */
+export function releaseBot(state: TurnState, actions: TurnAction[]): void {
+  if (!state.isHeld) return;
+  state.isHeld = false;
+  actions.push({ type: 'resume_bot' });
+}
+
+/** The bot is kept waiting for the meaning of what is said over it, but not for longer than the bound (RT-14). */
+export function boundOverlap(state: TurnState, turn: CallerTurn, dueSample: number): void {
+  const lastSample = turn.fromSample + state.rules.commitSamples + 2 * state.rules.overlapDecideSamples;
+  arm(state, 'overlap_decide', Math.min(dueSample, lastSample));
+}
+
+export function newTurn(state: TurnState, fromSample: number, isOverlap: boolean): CallerTurn {
+  return {
+    id: ++state.turnCount,
+    fromSample,
+    lastSpeechSample: fromSample,
+    epoch: 0,
+    settledText: '',
+    interim: '',
+    interimMeaning: 'nothing',
+    decidedBy: 'silence_rule',
+    probability: null,
+    decidedAtSample: state.nowSample,
+    awaitsFinal: false,
+    askedAtSample: 0,
+    isTextCurrent: false,
+    isDecided: false,
+    usedInterim: false,
+    isByText: false,
+    isOverlap,
+    cutReply: false,
+  };
+}
+
+export function timeRuleHolds(rules: TurnRules): boolean {
+  return rules.minWords <= 1 || !rules.givesInterims;
+}
+
+export function joined(first: string, second: string): string {
+  return first === '' || second === '' ? first + second : `${first} ${second}`;
+}

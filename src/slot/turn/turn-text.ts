@@ -1,0 +1,185 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import {
+  commit,
+  considerEnd,
+  decide,
+  END_TIMERS,
+  enter,
+  finish,
+  joined,
+  judgeOverlap,
+  newTurn,
+  signOfEngine,
+  textMissing,
+} from './turn-moves.ts';
+import { arm, disarm } from './turn-timers.ts';
+import type {
+  CallerTurn,
+  OverlapMeaning,
+  TurnAction,
+  TurnEvent,
+  TurnRules,
+  TurnState,
+} from './turn-types.ts';
+
+/**
+ * What the turn machine makes of words and verdicts: of what engines and the turn model say about the caller, early,
+ * late or never.
+ */
+
+/** Words of the bot that come back from the far end are understood no later than this after it was heard. */
+const ECHO_OF_WORDS_SAMPLES = 1.5 * LINE_RATE_HZ;
+
+export function onVerdict(
+  state: TurnState,
+  event: Extract<TurnEvent, { type: 'verdict' }>,
+  actions: TurnAction[],
+): void {
+  const { turn } = state;
+  if (state.phase !== 'deciding' || !turn || turn.isDecided) return;
+  if (turn.id !== event.turn || turn.epoch !== event.epoch) return;
+  disarm(state, 'verdict_wait');
+  turn.probability = event.probability;
+  const isDoubt = state.rules.strategy === 'stt';
+  if (event.complete) {
+    state.engine.isOpen = false;
+    decide(state, turn, isDoubt ? 'stt_stuck' : 'model', actions);
+    return;
+  }
+  // The engine goes on being waited for, within its own bounds.
+  if (isDoubt) return;
+  const wait = event.complete === null ? state.rules.silenceSamples : state.rules.forcedEndSamples;
+  turn.decidedBy = event.complete === null ? 'silence_rule' : 'forced_end';
+  arm(state, 'turn_end', turn.lastSpeechSample + wait);
+}
+
+/** A caller too quiet for voice activity is heard by their words (RT-02), unless they may be the bot's own echo. */
+function mayOpenByText(state: TurnState): boolean {
+  if (state.phase !== 'caller_silent' || state.rules.strategy === 'stt') return false;
+  return state.nowSample - state.audibleUntilSample > ECHO_OF_WORDS_SAMPLES;
+}
+
+/** As long as words come somebody speaks, whatever voice activity says. */
+function heardWithoutSpeech(state: TurnState, turn: CallerTurn): void {
+  const isOpen = state.phase === 'deciding' || state.phase === 'caller_silent';
+  if (!isOpen || turn.isDecided || turn.awaitsFinal) return;
+  turn.lastSpeechSample = state.nowSample;
+  enter(state, 'deciding');
+  disarm(state, ...END_TIMERS);
+  arm(state, 'turn_end', state.nowSample + state.rules.silenceSamples);
+}
+
+export function onInterim(
+  state: TurnState,
+  text: string,
+  meaning: OverlapMeaning,
+  actions: TurnAction[],
+): void {
+  let { turn } = state;
+  if (
+    !turn &&
+    meaning === 'interruption' &&
+    state.reply &&
+    !state.reply.isProtected &&
+    state.phase !== 'closing'
+  ) {
+    // Words without voice activity, or after it was given up as noise: the words are right (RT-02).
+    turn = newTurn(state, state.nowSample, true);
+    state.turn = turn;
+  }
+  signOfEngine(state);
+  if (!turn && meaning !== 'nothing' && mayOpenByText(state)) {
+    turn = newTurn(state, state.nowSample, false);
+    turn.isByText = true;
+    state.turn = turn;
+  }
+  if (!turn) return;
+  turn.interim = text;
+  turn.interimMeaning = meaning;
+  if (turn.isByText) heardWithoutSpeech(state, turn);
+  if (turn.isOverlap && meaning === 'interruption') commit(state, turn, actions);
+}
+
+export function onFinal(
+  state: TurnState,
+  turnId: number,
+  text: string,
+  meaning: OverlapMeaning,
+  actions: TurnAction[],
+): void {
+  const { turn } = state;
+  if (state.unheard?.turn === turnId) {
+    // The bot has gone on meanwhile; what was said over it still belongs into the transcript (RT-13).
+    const { fromSample } = state.unheard;
+    state.unheard = null;
+    if (text.trim() !== '') actions.push({ type: 'overlap', text: text.trim(), fromSample });
+    return;
+  }
+  if (turn?.id !== turnId || (turn.usedInterim && !turn.awaitsFinal)) return;
+  const wasAwaited = turn.awaitsFinal;
+  turn.awaitsFinal = false;
+  turn.interim = '';
+  turn.settledText = joined(turn.settledText, text.trim());
+  disarm(state, 'final_wait');
+  // The caller went on while the transcript was on its way: it is the beginning of what they are saying.
+  if (state.isSpeech) return;
+  turn.isTextCurrent = true;
+  if (!wasAwaited) return;
+  if (turn.isOverlap) judgeOverlap(state, turn, meaning, actions);
+  else if (turn.isDecided) finish(state, turn, actions);
+}
+
+export function onFinalFailed(state: TurnState, turnId: number, actions: TurnAction[]): void {
+  const { turn } = state;
+  if (turn?.id === turnId && turn.awaitsFinal) textMissing(state, turn, actions);
+}
+
+/** The wait for a text grows while its engine is being replaced, within the bound of all waits. */
+export function onFinalDelayed(state: TurnState, untilSample: number): void {
+  const { turn } = state;
+  if (!turn?.awaitsFinal) return;
+  const lastSample = turn.askedAtSample + state.rules.finalBoundSamples;
+  const due = Math.min(untilSample, lastSample);
+  if (due > (state.timers.get('final_wait') ?? 0)) arm(state, 'final_wait', due);
+}
+
+/** A turn whose end was left to an engine that is gone is ended by the rules of the next one. */
+export function onStrategy(state: TurnState, strategy: TurnRules['strategy'], actions: TurnAction[]): void {
+  if (state.rules.strategy === strategy) return;
+  state.rules.strategy = strategy;
+  state.engine.isOpen = false;
+  const { turn } = state;
+  if (state.phase !== 'deciding' || !turn || turn.isDecided) return;
+  disarm(state, ...END_TIMERS);
+  considerEnd(state, turn, actions);
+}
+
+export function onEngineTurn(
+  state: TurnState,
+  event: Extract<TurnEvent, { type: 'engine_turn' }>,
+  actions: TurnAction[],
+): void {
+  if (state.rules.strategy !== 'stt') return;
+  state.engine.isOpen = event.what !== 'end';
+  signOfEngine(state);
+  if (event.what !== 'end') return;
+  const text = event.text.trim();
+  if (text === '' && (!state.turn || state.turn.isOverlap || state.isSpeech)) return;
+  // Text without any voice activity still opens a turn: short words are swallowed by a detector (RT-02).
+  const turn =
+    state.turn ?? newTurn(state, state.nowSample, state.reply !== null && !state.reply.isProtected);
+  state.turn = turn;
+  turn.settledText = joined(turn.settledText, text);
+  turn.interim = '';
+  turn.awaitsFinal = false;
+  disarm(state, 'final_wait', ...END_TIMERS);
+  turn.decidedBy = 'stt';
+  turn.decidedAtSample = state.nowSample;
+  turn.isTextCurrent = true;
+  turn.isDecided = true;
+  // The engine has heard the end; a detector that still hears something hears no speech.
+  state.isSpeech = false;
+  disarm(state, 'speech_stuck');
+  if (turn.isOverlap) judgeOverlap(state, turn, event.meaning, actions);
+  else finish(state, turn, actions);
+}

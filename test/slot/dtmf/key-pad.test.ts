@@ -1,0 +1,135 @@
+import t from 'tap';
+import { undocumentedKeys } from '../../../src/contracts/call-events.ts';
+import { COLLECT_DEFAULTS } from '../../../src/slot/dtmf/collect-digits.ts';
+import { digitTools } from '../../../src/slot/dtmf/digit-tools.ts';
+import { dtmfTones } from '../../../src/slot/dtmf/dtmf-tones.ts';
+import { KeyPad } from '../../../src/slot/dtmf/key-pad.ts';
+import { silence } from '../../support/line-sounds.ts';
+
+const SECOND = 8_000;
+const FRAME = 160;
+const NEVER = new AbortController().signal;
+
+t.test('RT-32 keys in the audio are collected for a tool, and a secret shows nowhere', async (t) => {
+  const { pad, events, keys, play, active } = makePad();
+  play(silence(100));
+  const waiting = pad.collect({ ...COLLECT_DEFAULTS, isSecret: true }, NEVER);
+  t.ok(pad.isCollecting);
+  play(dtmfTones('4711#'));
+  const result = await waiting;
+  t.match(result, { status: 'complete', endedBy: 'terminator', digits: '4711', shown: '••••' });
+  t.notOk(pad.isCollecting);
+  t.equal(keys.length, 0, 'digits of an entry are no keys of the conversation');
+  const written = JSON.stringify(events);
+  t.notMatch(written, /"[0-9]+"/, 'no event holds a digit');
+  t.equal(events.filter(({ event }) => event === 'dtmf').length, 5);
+  t.match(events.at(-1), {
+    event: 'digits_collected',
+    digits: '••••',
+    status: 'complete',
+    ended_by: 'terminator',
+  });
+  t.same(events.flatMap(undocumentedKeys), [], 'events have the keys of their catalogue');
+  play(dtmfTones('9'));
+  t.same(keys, ['9'], 'afterwards a key is a key');
+  t.equal(active(), 6, 'each says that the caller is there');
+});
+
+t.test('RT-32 an entry ends by its pause, its limit, a new entry or a cancelled call', async (t) => {
+  const { pad, play } = makePad();
+  const paused = pad.collect(COLLECT_DEFAULTS, NEVER);
+  pad.signalled('5', 0);
+  pad.signalled('6', SECOND / 2);
+  play(silence(3_000));
+  t.match(await paused, { status: 'complete', endedBy: 'pause', digits: '56' });
+
+  const silent = pad.collect({ ...COLLECT_DEFAULTS, totalMs: 1_000 }, NEVER);
+  pad.tick(10 * SECOND);
+  t.match(await silent, { status: 'no_input', endedBy: 'total_time' });
+
+  const replaced = pad.collect(COLLECT_DEFAULTS, NEVER);
+  const abort = new AbortController();
+  const aborted = pad.collect(COLLECT_DEFAULTS, abort.signal);
+  t.match(await replaced, { status: 'cancelled' });
+  abort.abort();
+  t.match(await aborted, { status: 'cancelled' });
+  t.match(
+    await pad.collect(COLLECT_DEFAULTS, abort.signal),
+    { status: 'cancelled' },
+    'cancelled before it began',
+  );
+  t.notOk(pad.isCollecting);
+  pad.cancel();
+});
+
+t.test('RT-32 a line that signals its keys is not searched for them any more', async (t) => {
+  const { pad, keys, events, play } = makePad();
+  pad.signalled('1', 0);
+  play(dtmfTones('123'));
+  t.same(keys, ['1']);
+  t.match(events, [{ event: 'dtmf', digit: '1', source: 'signalled' }]);
+  pad.signalled('what', 10);
+  t.equal(keys.length, 1);
+});
+
+t.test('RT-32 the model gets digits, and of a secret a placeholder that only a tool can fill', async (t) => {
+  const { pad, events, play } = makePad();
+  const [collect] = digitTools({ pad, sendKeys: null, report: () => {} });
+  const context = { signal: NEVER, idempotencyKey: 'k' };
+  const plain = collect?.run({ max_digits: 2 }, context);
+  play(dtmfTones('42'));
+  t.same(await plain, { status: 'ok', result: { status: 'complete', digits: '42' } });
+  const secret = collect?.run({ max_digits: 4, secret: true }, context);
+  play(dtmfTones('9876'));
+  const outcome = await secret;
+  t.same(outcome, { status: 'ok', result: { status: 'complete', digits: '[[digits-1]]' } });
+  t.equal(pad.reveal('pin=[[digits-1]]&x=[[digits-7]]'), 'pin=9876&x=[[digits-7]]');
+  t.notMatch(JSON.stringify(events), /9876/);
+  const nothing = collect?.run({ timeout_ms: 1_000 }, context);
+  play(silence(1_500));
+  t.match(await nothing, { status: 'no_input', result: { digits: '' } });
+  for (let more = 0; more < 40; more++) pad.keepSecret(`${more}`);
+  t.equal(pad.reveal('[[digits-20]]'), '39', 'secrets of a call are bounded');
+});
+
+t.test(
+  'RT-33 keys go to the far end as a message or as tones, secrets included but never written',
+  async (t) => {
+    const { pad } = makePad();
+    const sent: string[] = [];
+    const written: unknown[] = [];
+    const report = (event: string, detail: Record<string, unknown>) => written.push({ event, ...detail });
+    const [, send] = digitTools({ pad, report, sendKeys: (keys) => sent.push(keys) });
+    const [, sound] = digitTools({ pad, report, sendKeys: null });
+    const context = { signal: NEVER, idempotencyKey: 'k' };
+    const place = pad.keepSecret('5511');
+    t.same(await send?.run({ keys: `1,${place}#` }, context), { status: 'ok', result: { status: 'ok' } });
+    t.same(sent, ['1,5511#']);
+    t.same(written, [{ event: 'dtmf_sent', digits: `1,${place}#` }]);
+    const outcome = await sound?.run({ keys: `1,${place}#` }, context);
+    t.equal(outcome?.sound?.length, (6 * 180 + 1_000) * 8, 'a line without such messages gets tones');
+    t.match(await send?.run({ keys: 'hello' }, context), { status: 'failed', error: /digits|0 to 9/ });
+    t.match(await send?.run({}, context), { status: 'failed' });
+    t.equal(sent.length, 1);
+  },
+);
+
+function makePad() {
+  const events: { event: string; [key: string]: unknown }[] = [];
+  const keys: string[] = [];
+  let active = 0;
+  const pad = new KeyPad({
+    report: (event, detail) => {
+      events.push({ event, ...detail });
+    },
+    onKey: (digit) => keys.push(digit),
+    onActivity: () => active++,
+  });
+  let at = 0;
+  const play = (line: Int16Array) => {
+    for (let from = 0; from + FRAME <= line.length; from += FRAME, at += FRAME) {
+      pad.audio(line.subarray(from, from + FRAME), at);
+    }
+  };
+  return { pad, events, keys, play, active: () => active };
+}
