@@ -106,6 +106,7 @@ export const CALL_EVENTS = {
   provider_switched: ['provider', 'family', 'from', 'reason'],
   provider_hedged: ['provider', 'family', 'late'],
   provider_audio_dropped: ['provider', 'family', 'ms', 'dropped_ms'],
+  provider_request: ['provider', 'family', 'wait_ms', 'request_id'],
   provider_cache: ['provider', 'family', 'action', 'cache_name', 'tokens', 'error'],
   history_repaired: ['provider', 'family', 'repairs'],
 

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import type { AppError } from '../platform/app-error.ts';
 import type { ProviderClock } from './provider-clock.ts';
+import { type ProviderContext, requestIdOf } from './provider-context.ts';
 import { type ProviderFailure, providerError } from './provider-error.ts';
 import {
   classOfCloseCode,
@@ -58,6 +59,8 @@ export interface VendorSocketOptions {
   onEnd(error: AppError): void;
   /** There is room again after `offer` refused. */
   onRoom?(): void;
+  /** The vendor let us in; how long that took, and its id for the connection (RT-67). */
+  onAccepted?: ProviderContext['accepted'] | undefined;
 }
 
 /**
@@ -70,6 +73,7 @@ export function openVendorSocket(options: VendorSocketOptions): Promise<VendorSo
       reject(options.signal.reason);
       return;
     }
+    const startedMs = options.clock.nowMs();
     let socket: WebSocket;
     try {
       socket = new WebSocket(options.url, options.protocols ?? [], {
@@ -128,7 +132,14 @@ export function openVendorSocket(options: VendorSocketOptions): Promise<VendorSo
       const said = tidyVendorText(error.message || String((error as NodeJS.ErrnoException).code), options);
       giveUp(failure(options, { class: 'transient', status: null }, `cannot be reached: ${said}`));
     });
-    socket.once('open', () => settle(() => resolve(new VendorSocket(socket, options, upgradeHeaders))));
+    socket.once('open', () =>
+      settle(() => {
+        const { provider, family } = options;
+        const requestId = requestIdOf((name) => upgradeHeaders[name] as string | undefined);
+        options.onAccepted?.({ provider, family, waitMs: options.clock.nowMs() - startedMs, requestId });
+        resolve(new VendorSocket(socket, options, upgradeHeaders));
+      }),
+    );
   });
 }
 

@@ -6,7 +6,7 @@ import { type AnthropicSettings, anthropicRequest } from './anthropic-request.ts
 import { readAnthropicStream } from './anthropic-stream.ts';
 import { repairForVendor } from './history-repair.ts';
 import { cacheDirective, readChoice, readLlmSettings } from './llm-settings.ts';
-import { openVendorConnection } from './vendor-connection.ts';
+import { openVendorConnection, tellAccepted } from './vendor-connection.ts';
 import { vendorModel } from './vendor-model.ts';
 
 const NAME = 'anthropic';
@@ -23,7 +23,7 @@ export async function createAnthropic(
   context: ProviderContext = plainContext,
 ): Promise<LanguageModel> {
   const settings = readAnthropicSettings(config);
-  const connection = openVendorConnection(settings.baseUrl);
+  const connection = openVendorConnection(settings.baseUrl, tellAccepted(NAME, context));
   const { default: Client } = await import('@anthropic-ai/sdk');
   const client = new Client({
     apiKey: settings.apiKey,

@@ -7,7 +7,7 @@ import { type GeminiCall, type GeminiSettings, geminiRequest } from './gemini-re
 import { readGeminiStream } from './gemini-stream.ts';
 import { repairForVendor } from './history-repair.ts';
 import { cacheDirective, readLlmSettings } from './llm-settings.ts';
-import { openVendorConnection } from './vendor-connection.ts';
+import { openVendorConnection, tellAccepted } from './vendor-connection.ts';
 import { errorsOf, vendorModel } from './vendor-model.ts';
 
 const NAME = 'gemini';
@@ -24,7 +24,7 @@ export async function createGemini(
   context: ProviderContext = plainContext,
 ): Promise<LanguageModel> {
   const settings = readGeminiSettings(config);
-  const connection = openVendorConnection(settings.baseUrl);
+  const connection = openVendorConnection(settings.baseUrl, tellAccepted(NAME, context));
   const { GoogleGenAI: Client } = await import('@google/genai');
   const client = new Client({
     // Everything that the SDK would otherwise look for in the environment is said here.

@@ -8,7 +8,7 @@ import { withCacheHints } from './openai-cache-hints.ts';
 import type { OpenAiSettings } from './openai-call.ts';
 import { chatAnswer } from './openai-chat.ts';
 import { responsesAnswer } from './openai-responses.ts';
-import { openVendorConnection } from './vendor-connection.ts';
+import { openVendorConnection, tellAccepted } from './vendor-connection.ts';
 import { vendorModel } from './vendor-model.ts';
 
 const NAME = 'openai';
@@ -25,7 +25,7 @@ export async function createOpenAi(
   context: ProviderContext = plainContext,
 ): Promise<LanguageModel> {
   const settings = readOpenAiSettings(config);
-  const connection = openVendorConnection(settings.baseUrl);
+  const connection = openVendorConnection(settings.baseUrl, tellAccepted(NAME, context));
   const { default: Client } = await import('openai');
   const client = new Client({
     // Everything that the SDK would otherwise look for in the environment is said here.

@@ -1,3 +1,6 @@
+import { monotonicMs } from '../../platform/clock.ts';
+import { type ProviderContext, requestIdOf } from '../provider-context.ts';
+
 /** Connections to one vendor that outlive an answer, so that the next turn finds TLS already open. */
 export interface VendorConnection {
   /** For the SDK: the built-in fetch over this connection's pool. */
@@ -29,15 +32,28 @@ const WARM_TIMEOUT_MS = 3_000;
 const MAX_WARM_BODY_BYTES = 65_536;
 
 /**
- * `baseUrl` is where the vendor's API begins. Each client has a pool of its own: closing it at the end of the call
+ * `baseUrl` is where the vendor's API begins; `onAccepted` hears of every answer that begins well (RT-67). Each client has a pool of its own: closing it at the end of the call
  * leaves no socket behind.
  */
-export function openVendorConnection(baseUrl: string): VendorConnection {
+export function openVendorConnection(
+  baseUrl: string,
+  onAccepted?: (waitMs: number, requestId: string | null) => void,
+): VendorConnection {
   const agent = ownAgent();
   const options = agent ? { dispatcher: agent } : {};
   const warming = new AbortController();
   return {
-    fetch: (url, init) => fetch(url, { ...init, ...options } as RequestInit),
+    async fetch(url, init) {
+      const startedMs = monotonicMs();
+      const response = await fetch(url, { ...init, ...options } as RequestInit);
+      if (response.ok) {
+        onAccepted?.(
+          monotonicMs() - startedMs,
+          requestIdOf((name) => response.headers.get(name)),
+        );
+      }
+      return response;
+    },
     async warm() {
       try {
         const signal = AbortSignal.any([warming.signal, AbortSignal.timeout(WARM_TIMEOUT_MS)]);
@@ -55,6 +71,12 @@ export function openVendorConnection(baseUrl: string): VendorConnection {
       await agent?.destroy().catch(() => undefined);
     },
   };
+}
+
+/** What a client tells its call of requests that its vendor took. */
+export function tellAccepted(provider: string, context: ProviderContext) {
+  return (waitMs: number, requestId: string | null) =>
+    context.accepted?.({ provider, family: 'llm', waitMs, requestId });
 }
 
 /** Only a body that was read to its end leaves its connection to the next request. */

@@ -230,6 +230,7 @@ export class StreamSession implements SttSession {
       provider: settings.provider,
       family: 'stt',
       clock: context.clock,
+      onAccepted: context.accepted,
       secrets: [settings.apiKey],
       handshakeTimeoutMs: settings.handshakeTimeoutMs,
       maxMessageBytes: MAX_MESSAGE_BYTES,

@@ -56,6 +56,7 @@ export function createContextVoice(protocol: ContextProtocol, context: ProviderC
       provider,
       family: 'tts',
       clock: context.clock,
+      onAccepted: context.accepted,
       highWaterBytes: TEXT_HIGH_WATER_BYTES,
       signal,
       onEnd,

@@ -1,5 +1,6 @@
 import type { AppError } from '../../platform/app-error.ts';
 import type { ProviderClock } from '../provider-clock.ts';
+import type { ProviderContext } from '../provider-context.ts';
 import { classOfStatus, type FailureClass, providerError } from '../provider-error.ts';
 import { tidyVendorText, type VendorRefusal } from '../vendor-refusal.ts';
 import { openVendorSocket, type VendorSocket } from '../vendor-socket.ts';
@@ -29,6 +30,7 @@ export interface SarvamOptions {
   /** The first message of every socket. */
   opening: string;
   warmSpare: boolean;
+  onAccepted?: ProviderContext['accepted'] | undefined;
 }
 
 /**
@@ -138,6 +140,7 @@ export class SarvamConnections {
       highWaterBytes: TEXT_HIGH_WATER_BYTES,
       keepAlive: { idleMs: PING_EVERY_MS, send: (open) => open.send(JSON.stringify({ type: 'ping' })) },
       signal: this.#closing.signal,
+      onAccepted: this.#options.onAccepted,
       readRefusal: ({ body }) => readRefusal(body),
       onMessage: (message, open) => receive(connection.clause, message, open, apiKey),
       onEnd: (error) => connection.clause?.fail(error),

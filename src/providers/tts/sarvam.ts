@@ -43,6 +43,7 @@ export async function createSarvamTts(
     url,
     apiKey,
     clock: context.clock,
+    onAccepted: context.accepted,
     opening: JSON.stringify({ type: 'config', data: configData(settings, model, sampleRate) }),
     warmSpare: settings.flag('warm_spare', true),
   });

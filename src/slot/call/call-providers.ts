@@ -24,7 +24,11 @@ const WARM_BOUND_MS = 5_000;
 const RENDER_BOUND_MS = 10_000;
 const DEFAULT_LANGUAGE = 'en';
 /** What happened inside a client and did the caller no harm. */
-const HARMLESS: ReadonlySet<ProviderTrouble['event']> = new Set(['provider_cache', 'history_repaired']);
+const HARMLESS: ReadonlySet<ProviderTrouble['event']> = new Set([
+  'provider_cache',
+  'provider_request',
+  'history_repaired',
+]);
 
 /** The three steps of one call with everything that they share, from the config to the end of the call. */
 export interface OpenedProviders extends CallProviders {
@@ -66,6 +70,14 @@ export async function openProviders(
       if (!HARMLESS.has(trouble.event)) counts[trouble.family]++;
       parts.report(trouble);
       if (trouble.family === 'stt') hearingTrouble();
+    },
+    accepted({ waitMs, requestId, ...whom }) {
+      parts.report({
+        event: 'provider_request',
+        ...whom,
+        wait_ms: Math.round(waitMs),
+        ...(requestId === null ? {} : { request_id: requestId }),
+      });
     },
     ...(promptCache ? { promptCache } : {}),
   };
