@@ -1,5 +1,8 @@
 import type { DisconnectedBy } from './call-results.ts';
+import type { DeskAnswer } from './handoff.ts';
 import type { ProviderOutcome, ProviderWeatherEntry } from './provider-weather.ts';
+import type { MediaServerAccess } from './rooms.ts';
+import type { ConnectedMessage } from './wire.ts';
 
 /**
  * Main and slot over the fork channel: commands and facts, never audio (appliance.md, Shape 1).
@@ -35,6 +38,36 @@ export interface SlotCall {
   request: { method: string; url: string; headers: Record<string, string>; rawHeaders: string[] };
   /** Bytes that arrived behind the upgrade request, base64. */
   head: string;
+  acceptedAtMs: number;
+  /** Where the call is brought into a room when it is handed over; null where no media server is set up. */
+  media: MediaServerAccess | null;
+}
+
+/** How a call came into its room (interface.md, Call entry points). */
+export type RoomCallKind = 'sip_inbound' | 'sip_outbound' | 'attach' | 'widget';
+
+/** A call through a room of the media server. No socket travels with it: the slot joins by itself. */
+export interface SlotRoomCall {
+  v: number;
+  type: 'room_call';
+  /** Names the spool folder; unique per call. */
+  callId: string;
+  kind: RoomCallKind;
+  botId: string;
+  roomName: string;
+  /** Who of the room is the customer. */
+  customerIdentity: string;
+  /** The connected event as a dialler would have sent it: `caller_id`, `from_number`, `call_direction`, and the rest. */
+  connected: ConnectedMessage;
+  /** Another config endpoint than the host's (decisions.md 25); null for the host's. */
+  configUrl: string | null;
+  media: MediaServerAccess;
+  /** Of `sip_outbound` only: whom to call. */
+  dial: { trunkId: string; toNumber: string; fromNumber: string } | null;
+  /** Of `attach`: when the customer answered, ISO 8601, and what the dialler found out about them. */
+  attached: { answeredAt: string | null; screening: Record<string, unknown> | null } | null;
+  /** Of this installation, for the room's metadata. */
+  hostId: string;
   acceptedAtMs: number;
 }
 
@@ -83,9 +116,19 @@ export interface SlotProviderWeather {
   providers: ProviderWeatherEntry[];
 }
 
+/** The desk has taken the handoff of a call. */
+export interface SlotDeskAnswer {
+  v: number;
+  type: 'desk_answer';
+  callId: string;
+  answer: DeskAnswer;
+}
+
 export type MainToSlot =
   | SlotInit
   | SlotCall
+  | SlotRoomCall
+  | SlotDeskAnswer
   | SlotLeave
   | SlotHangup
   | SlotPromptCacheEntry
@@ -99,6 +142,12 @@ export type SlotToMain =
   | { v: number; type: 'heartbeat'; callId: string | null; rssBytes: number }
   /** The session exists: config loaded. */
   | { v: number; type: 'session'; callId: string; sessionId: string; maxCallSeconds: number }
+  /** The bot has its config and stands in the room: whoever waits for it may be let in. */
+  | { v: number; type: 'room_joined'; callId: string }
+  /** A room call that did not come about; `finished` follows. `code` is one of contracts/wire.ts CLOSE. */
+  | { v: number; type: 'room_refused'; callId: string; code: number; reason: string }
+  /** Notes for the agent desk lie in the spool folder of the call; told again for each new one. */
+  | { v: number; type: 'desk_notes'; callId: string }
   /** The carrier's own id of a partner call: a later socket with the same id takes the call over (RT-80). */
   | { v: number; type: 'carrier_call'; callId: string; callSid: string }
   /** The call is over and all it leaves is on disk. `hasResult` is false where no session existed. */

@@ -28,6 +28,8 @@ export interface SpoolOwner {
   botId: string;
   version: string;
   createdAt: string;
+  /** The room of a room call, so that whoever finds the slot dead can close it (decisions.md 8). */
+  room?: string;
 }
 
 /** What every later result, salvaged ones too, is built from. Written once the config is there. */
@@ -40,7 +42,9 @@ export interface JournalCall {
   callerId: string;
   fromNumber: string | null;
   direction: CallDirection;
-  transport: 'websocket' | 'partner';
+  transport: 'websocket' | 'partner' | 'rtc_sip' | 'rtc_widget';
+  /** Of room calls. */
+  roomName?: string;
   webhookUrl: string;
   /** The `recording_url` and `recording_key` that the result names, or null where recording is off. */
   recordingUrl: string | null;

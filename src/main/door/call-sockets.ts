@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
@@ -34,6 +35,8 @@ export function createCallSockets(options: {
   hasRoom(): boolean;
   /** Takes a ticket for a bot; false where it is unknown, used, too old or for another bot. */
   consumeTicket(ticket: string, botId: string): boolean;
+  /** Where a call is brought into a room when it is handed over (decisions.md 22). */
+  media(): MediaServerAccess | null;
   logger: Logger;
 }): CallSockets {
   const { pool, logger } = options;
@@ -78,7 +81,7 @@ export function createCallSockets(options: {
         return;
       }
     }
-    const outcome = await handOver(pool, target, request, socket, head, logger);
+    const outcome = await handOver(pool, target, request, socket, head, options.media(), logger);
     if (outcome === 'full') refuseOnSocket(socket, REFUSALS.full);
     if (outcome === 'failed') refuseOnSocket(socket, REFUSALS.slotsFailed);
   }

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { DIALOUT_PATH } from '../../contracts/dialout.ts';
 import type { FleetHealth } from '../../contracts/fleet.ts';
 import { CORE_SECRET_HEADER, FLEET_HEALTH_PATH } from '../../contracts/http-names.ts';
+import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hostPort, type Settings } from '../../platform/settings.ts';
@@ -43,6 +44,8 @@ export interface FleetDoorOptions {
   health(detailed: boolean): FleetHealth;
   /** Takes a single-use call ticket of the control plane; absent where another host's plane issues them. */
   consumeTicket?: (ticket: string, botId: string) => boolean;
+  /** The media server of this host; null, or no such function, where none is set up. */
+  media?: () => MediaServerAccess | null;
   /** Absent where the media server with SIP is not set up on this host. */
   dialOut?: DialOut;
   logger: Logger;
@@ -59,6 +62,7 @@ export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoo
     ...options,
     hasRoom: () => freeSlots() > 0,
     consumeTicket: options.consumeTicket ?? (() => false),
+    media: options.media ?? (() => null),
   });
   const dialout = createDialout({ ...options, freeSlots });
   const server = createServer(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
+import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import type { SlotCall } from '../../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { describeError } from '../../platform/app-error.ts';
@@ -27,6 +28,7 @@ export async function handOver(
   request: IncomingMessage,
   socket: Socket,
   head: Buffer,
+  media: MediaServerAccess | null,
   logger: Logger,
 ): Promise<'taken' | 'full' | 'failed' | 'lost'> {
   for (let tried = 0; tried < SLOTS_TRIED; tried++) {
@@ -38,7 +40,7 @@ export async function handOver(
     }
     stopReading(socket);
     const early = Buffer.concat([head, takeBuffered(socket)]);
-    const call = slotCall(target, request, early);
+    const call = slotCall(target, request, early, media);
     try {
       await slot.handOver(call, socket);
       // This closes our descriptor only: the slot's is another one to the same connection.
@@ -94,7 +96,12 @@ function takeBuffered(socket: Socket): Buffer {
 /** Credentials do their work at the door and belong into no other process. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([CORE_SECRET_HEADER, 'authorization']);
 
-function slotCall(target: CallTarget, request: IncomingMessage, early: Buffer): SlotCall {
+function slotCall(
+  target: CallTarget,
+  request: IncomingMessage,
+  early: Buffer,
+  media: MediaServerAccess | null,
+): SlotCall {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     if (SECRET_HEADERS.has(name) || value === undefined) continue;
@@ -119,6 +126,7 @@ function slotCall(target: CallTarget, request: IncomingMessage, early: Buffer): 
     },
     head: early.toString('base64'),
     acceptedAtMs: Date.now(),
+    media,
   };
 }
 

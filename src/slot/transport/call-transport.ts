@@ -8,6 +8,12 @@ export interface CallTransport {
   readonly leadMs?: number;
   /** What was handed over and cannot have been heard yet, where the line keeps a clock of its own. */
   readonly unplayedMs?: number;
+  /** Set where the caller is heard at this rate: `onAudio` then brings the same audio at both rates. */
+  readonly wideHz?: 16_000;
+  /** How a transfer over this line is told in results; `websocket_reverse_transfer` where it says nothing. */
+  readonly transferMethod?: 'websocket_reverse_transfer' | 'livekit_sip_refer';
+  /** How long the answer to a transfer is waited for, where it is not the wait of the dialler protocol. */
+  readonly transferWaitMs?: number;
   /** The config is loaded, audio may flow. */
   ready(sessionId: string): void;
   /** One frame of LINEAR16 at 8 kHz; the memory is the caller's again when this returns. */
@@ -34,8 +40,11 @@ export interface CallTransport {
 }
 
 export interface TransportHandlers {
-  /** Caller audio; the memory is reused after the call returns. */
-  onAudio(samples: Int16Array): void;
+  /**
+   * Caller audio at 8 kHz; the memory is reused after the call returns. `wide` is the same stretch at 16 kHz, twice as
+   * many samples, from lines with `wideHz`.
+   */
+  onAudio(samples: Int16Array, wide?: Int16Array): void;
   onMark(name: string): void;
   onDtmf(digit: string): void;
   /** What became of a transfer that was asked for. */
