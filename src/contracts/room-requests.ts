@@ -11,7 +11,7 @@ export const CALLS_PATH = '/calls/';
 
 const Name = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });
 const BotId = Type.String({ pattern: BOT_ID_PATTERN.source });
-const Number = Type.String({ maxLength: 64 });
+const PhoneNumber = Type.String({ maxLength: 64 });
 const ConnectedEvent = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Becomes `{{call.field}}` in prompts',
 });
@@ -21,7 +21,7 @@ const ConfigUrl = Type.String({ maxLength: 2_000 });
 export const DispatchRequest = Type.Object(
   {
     did: Type.String({ minLength: 1, maxLength: 64, description: 'Number that was called' }),
-    caller: Type.Optional(Number),
+    caller: Type.Optional(PhoneNumber),
     room_name: Name('Room of the call'),
     participant_identity: Name('Who of the room is the caller'),
     trunk_id: Type.Optional(Type.String({ maxLength: 200 })),
@@ -71,8 +71,8 @@ export const AttachRequest = Type.Object(
       maxLength: 200,
       description: 'A repeat with the same one is no second call',
     }),
-    to_number: Number,
-    from_number: Type.Optional(Number),
+    to_number: PhoneNumber,
+    from_number: Type.Optional(PhoneNumber),
     customer_identity: Name('Who of the room is the customer'),
     campaign_id: Type.Optional(Type.String({ maxLength: 200 })),
     campaign_call_id: Type.Optional(Type.String({ maxLength: 200 })),
