@@ -1,21 +1,22 @@
 // Sets the machine and this folder up, with nothing but Node 18 or newer: Debian packages, npm packages, the native
 // audio kernels, the compiled program, the model files. A step whose inputs did not change is skipped at once.
 //
-//   node setup.mjs [demo|test|bench] [--only STEP] [--quiet]
+//   node setup.mjs [demo|test|bench|stack] [--only STEP] [--quiet]
 //
 // The product itself runs on the Node 22 that the lockfile pins as an npm package; no Node is downloaded here.
 import { parseArgs } from 'node:util';
 import { CommandFailed, secondsSince } from './setup/run-command.mjs';
 import { PURPOSES, setupSteps } from './setup/steps.mjs';
 
-const USAGE = `usage: node setup.mjs [demo|test|bench] [--only STEP] [--quiet]
+const USAGE = `usage: node setup.mjs [demo|test|bench|stack] [--only STEP] [--quiet]
 
   (nothing)   what "npm start" needs
   demo        and what "npm run demo" needs
   test        and what "npm test" needs
   bench       and what "npm run bench" needs
+  stack       what "demo" needs, and the media stack: Redis, livekit-server, livekit-sip, SIP telephones
 
-  --only STEP one step alone: packages, npm, native, build, models, runner
+  --only STEP one step alone: packages, npm, native, build, models, runner, stack
   --quiet     say nothing unless a step fails`;
 
 const EXIT_USAGE = 2;

@@ -35,6 +35,16 @@ const NEEDED = {
     { name: 'pocketsphinx-testdata', file: '/usr/share/pocketsphinx/test/data/goforward.raw' },
     { name: 'sox', program: 'sox' },
   ],
+  // Rooms and telephones for tests; the -dev packages are what livekit-sip is built with and bring what it runs with.
+  stack: [
+    { name: 'redis-server', program: 'redis-server', variable: 'STACK_REDIS' },
+    { name: 'sip-tester', program: 'sipp', variable: 'STACK_SIPP' },
+    { name: 'baresip-core', program: 'baresip', variable: 'STACK_BARESIP' },
+    { name: 'pkg-config', program: 'pkg-config', variable: 'STACK_LIVEKIT_SIP' },
+    { name: 'libopus-dev', file: '/usr/include/opus/opus.h', variable: 'STACK_LIVEKIT_SIP' },
+    { name: 'libopusfile-dev', file: '/usr/include/opus/opusfile.h', variable: 'STACK_LIVEKIT_SIP' },
+    { name: 'libsoxr-dev', file: '/usr/include/soxr.h', variable: 'STACK_LIVEKIT_SIP' },
+  ],
 };
 
 const GROUPS = {
@@ -42,12 +52,17 @@ const GROUPS = {
   demo: ['build', 'engines', 'models', 'recordings'],
   test: ['build', 'engines', 'models', 'recordings'],
   bench: ['build', 'engines', 'models', 'recordings'],
+  stack: ['stack'],
 };
 
-/** Names of the Debian packages that this purpose needs and the machine lacks. */
+/**
+ * Names of the Debian packages that this purpose needs and the machine lacks. A program that the environment names
+ * needs no package.
+ */
 export function missingPackages(purpose) {
   return GROUPS[purpose]
     .flatMap((group) => NEEDED[group])
+    .filter((need) => !need.variable || !process.env[need.variable])
     .filter((need) => (need.program ? !hasProgram(need.program) : !hasFile(need.file)))
     .map((need) => need.name);
 }

@@ -25,9 +25,9 @@ const BUILT = [
   },
 ];
 const INSTALLED = [
-  { name: 'redis-server', variable: 'STACK_REDIS', package: 'redis-server' },
-  { name: 'sipp', variable: 'STACK_SIPP', package: 'sip-tester' },
-  { name: 'baresip', variable: 'STACK_BARESIP', package: 'baresip-core' },
+  { name: 'redis-server', variable: 'STACK_REDIS' },
+  { name: 'sipp', variable: 'STACK_SIPP' },
+  { name: 'baresip', variable: 'STACK_BARESIP' },
 ];
 
 /** The modules above ask for this language version; an older Go with a pinned toolchain refuses them. */
@@ -37,7 +37,8 @@ const OLDEST_GO = [1, 26];
  * Where each program is, and what is missing, as sentence parts. A variable of the environment (`STACK_LIVEKIT_SERVER`
  * and so on) names a program of one's own and goes before everything else.
  *
- * @returns {{paths: Record<string, string>, missing: string[], off: boolean, required: boolean}}
+ * @returns {{paths: Record<string, string>, missing: string[], off: boolean, required: boolean,
+ *   env: Record<string, string>}} `env` lets programs that were unpacked without root find their libraries
  */
 export function stackPrograms() {
   const paths = {};
@@ -49,7 +50,8 @@ export function stackPrograms() {
     else if (own) missing.push(`${program.name} (${program.variable} names no program)`);
     else missing.push(program.name);
   }
-  return { paths, missing, off: process.env.STACK === 'off', required: process.env.STACK === 'required' };
+  const [off, required] = ['off', 'required'].map((word) => process.env.STACK === word);
+  return { paths, missing, off, required, env: unpackedEnvironment() };
 }
 
 /** Names of the programs that have to be built on this machine; those with a path in the environment do not. */
@@ -61,7 +63,8 @@ export function unbuiltPrograms() {
 export function goTrouble() {
   const version = /go(\d+)\.(\d+)/.exec(outputOf('go', ['version'], goEnvironment()) ?? '');
   const wanted = `the Go toolchain ${OLDEST_GO.join('.')} or newer`;
-  if (!version) return `${wanted} is needed to build livekit-server and livekit-sip, and there is no go in PATH`;
+  if (!version)
+    return `${wanted} is needed to build livekit-server and livekit-sip, and there is no go in PATH`;
   const [major, minor] = [Number(version[1]), Number(version[2])];
   if (major > OLDEST_GO[0] || (major === OLDEST_GO[0] && minor >= OLDEST_GO[1])) return '';
   return `${wanted} is needed to build livekit-server and livekit-sip, and this is Go ${major}.${minor}`;
@@ -115,9 +118,14 @@ function builtPath(program) {
   const [modules, sums] = ['go.mod', 'go.sum'].map((name) => readFileSync(join(folder, name), 'utf8'));
   const version = new RegExp(`${program.module} v(\\S+)`).exec(modules)?.[1];
   const hash = createHash('sha256').update(`${modules}\0${sums}`).digest('hex').slice(0, 12);
+  return join(builtFolder(), `${program.name}-${version}-${hash}-${process.arch}`);
+}
+
+/** Outside the clone, so that every clone of the machine shares what took minutes. */
+export function builtFolder() {
   const cache = process.env.XDG_CACHE_HOME;
   const root = cache && isAbsolute(cache) ? cache : join(homedir(), '.cache');
-  return join(root, 'trunkline/stack', `${program.name}-${version}-${hash}-${process.arch}`);
+  return join(root, 'trunkline/stack');
 }
 
 function installedPath(name) {
@@ -133,6 +141,3 @@ function isProgram(path) {
     return false;
   }
 }
-
-/** For the list of Debian packages: programs, by the package that holds them. */
-export const DEBIAN_PROGRAMS = INSTALLED;

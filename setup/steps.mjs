@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs
 import { join } from 'node:path';
 import { installPackages, missingPackages, unpackedEnvironment } from './debian-packages.mjs';
 import { PROJECT, runCommand } from './run-command.mjs';
+import { buildProgram, builtFolder, goTrouble, stackPrograms, unbuiltPrograms } from './stack-programs.mjs';
 import { filesIn, fingerprint, isCurrent, writeStamp } from './stamps.mjs';
 
-/** What one can set up for; each holds the one before it. */
-export const PURPOSES = ['start', 'demo', 'test', 'bench'];
+/** What one can set up for; each holds what "start" needs. */
+export const PURPOSES = ['start', 'demo', 'test', 'bench', 'stack'];
 
 const at = (path) => join(PROJECT, path);
 const launcher = at('trunkline');
@@ -15,8 +16,10 @@ const launcher = at('trunkline');
  * `run` does it and may return a note for its closing line.
  */
 export function setupSteps(purpose) {
-  const steps = [packagesStep(purpose), npmStep(), nativeStep(), buildStep(), modelsStep()];
+  const packages = packagesStep(purpose === 'stack' ? 'demo' : purpose);
+  const steps = [packages, npmStep(), nativeStep(), buildStep(), modelsStep()];
   if (purpose === 'test') steps.push(runnerStep());
+  if (purpose === 'test' || purpose === 'stack') steps.push(stackStep(purpose));
   return steps;
 }
 
@@ -172,6 +175,49 @@ function runnerStep() {
     async run({ say }) {
       await runCommand(launcher, ['node', 'node_modules/tap/dist/esm/run.mjs', 'build'], { say });
       writeStamp('runner', inputs());
+    },
+  };
+}
+
+/**
+ * The media server and the telephones that tests of rooms and SIP run against. A machine that cannot have them can
+ * still run the other tests, so that their absence is a failure only for whoever asked for them.
+ */
+function stackStep(purpose) {
+  const { off, required } = stackPrograms();
+  const mustBe = required || purpose === 'stack';
+  const trouble = () => (unbuiltPrograms().length > 0 ? goTrouble() : '');
+  return {
+    name: 'stack',
+    title: 'media stack (Redis, livekit-server, livekit-sip, sipp, baresip)',
+    advice:
+      'look at the lines above; STACK_LIVEKIT_SERVER and STACK_LIVEKIT_SIP may name programs of your own, and STACK=off leaves the tests of rooms and SIP out.',
+    plan() {
+      if (off && !mustBe) return '';
+      const [missing, unbuilt] = [missingPackages('stack'), unbuiltPrograms()];
+      // The test run says why it leaves tests out; set-up does not fetch what would be of no use.
+      if ((missing.length === 0 && unbuilt.length === 0) || (trouble() && !mustBe)) return '';
+      const plans = [];
+      if (missing.length > 0) plans.push(`install or unpack the Debian packages ${missing.join(', ')}`);
+      if (unbuilt.length > 0) {
+        const names = unbuilt.map(({ name }) => name).join(' and ');
+        plans.push(`build ${names} with Go into ${builtFolder()}, which takes a few minutes`);
+      }
+      return `have the media stack: ${plans.join(', and ')}`;
+    },
+    async run(context) {
+      try {
+        if (trouble()) throw new Error(`${trouble()}.`);
+        await installPackages('stack', context);
+        for (const program of unbuiltPrograms()) {
+          context.say(`building ${program.name}`);
+          await buildProgram(program, context);
+        }
+        return '';
+      } catch (error) {
+        if (mustBe) throw error;
+        return `it could not be had (${error.message.split('\n')[0]}); the next set-up tries again`;
+      }
     },
   };
 }

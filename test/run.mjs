@@ -7,11 +7,15 @@
 //
 // Many tests let real time pass on a machine that others may load. A file that failed therefore runs once more at the
 // end, alone; it counts as passed when that run is clean, and what failed first is printed all the same.
+//
+// The files under test/rooms share a media stack (test/stack). Where it cannot be had they are left out, the reason
+// stands above the last line, and the run passes; with STACK=required that is a failure.
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unpackedEnvironment } from '../setup/debian-packages.mjs';
+import { stackIsRequired, stackTrouble, startSharedStack } from './stack/shared-stack.mjs';
 import { readTap } from './support/read-tap.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -39,6 +43,7 @@ const filters = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
 const failures = [];
 const secondRuns = [];
+let sharedStack;
 
 if (filters.length === 0) {
   await check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']);
@@ -52,7 +57,9 @@ if (files.length === 0) {
     text: `no compiled test file fits "${filters.join(' ')}"; run "npm run build" first`,
   });
 }
-const queue = [...files];
+const inRooms = files.filter((file) => file.startsWith('rooms/'));
+const leftOut = inRooms.length > 0 ? await provideStack() : '';
+const queue = leftOut ? files.filter((file) => !inRooms.includes(file)) : [...files];
 await Promise.all(Array.from({ length: JOBS }, worker));
 for (const first of secondRuns) {
   const mayPass = secondRuns.length <= MAX_SECOND_RUNS;
@@ -64,8 +71,14 @@ for (const first of secondRuns) {
   }
 }
 
+if (sharedStack) await checkLeftovers();
+
 for (const failure of failures) process.stdout.write(`\n---- ${failure.title}\n${failure.text}\n`);
 process.exitCode = totals.failed === 0 ? 0 : 1;
+if (leftOut) {
+  const howMany = `${inRooms.length} test file${inRooms.length === 1 ? '' : 's'}`;
+  process.stdout.write(`\nleft out: ${howMany} of rooms and SIP, because ${leftOut}\n`);
+}
 process.stdout.write(`\n${totals.passed} passed, ${totals.failed} failed\n`);
 
 async function check(title, args) {
@@ -74,6 +87,41 @@ async function check(title, args) {
   count(ok ? 1 : 0, ok ? 0 : 1);
   report(ok, title, ended.seconds, '');
   if (!ok) failures.push({ title, text: ended.output.trimEnd() });
+}
+
+/** Starts the media stack; answers with why its tests are left out, or with ''. */
+async function provideStack() {
+  let trouble = stackTrouble();
+  if (!trouble) {
+    try {
+      sharedStack = await startSharedStack();
+      return '';
+    } catch (error) {
+      // Its programs are there, so that this is a fault of ours and no missing part of the machine.
+      trouble = error.message;
+      fail('the media stack starts', trouble);
+      return trouble.split('\n')[0];
+    }
+  }
+  if (stackIsRequired()) fail('the media stack is there, as STACK=required asks', trouble);
+  return trouble;
+}
+
+/** The last check: the media server itself is asked what the tests left behind. */
+async function checkLeftovers() {
+  const title = 'no room and no SIP leg is left on the media server';
+  const startedMs = performance.now();
+  const left = await sharedStack.leftovers().catch((error) => [error.message]);
+  if (left === null) return;
+  count(left.length === 0 ? 1 : 0, left.length === 0 ? 0 : 1);
+  report(left.length === 0, title, ((performance.now() - startedMs) / 1000).toFixed(1), '');
+  if (left.length > 0) failures.push({ title, text: left.join('\n') });
+}
+
+function fail(title, text) {
+  count(0, 1);
+  report(false, title, '0.0', '');
+  failures.push({ title, text });
 }
 
 async function worker() {
@@ -87,6 +135,7 @@ async function worker() {
 async function runTestFile(file, prefix) {
   const ended = await runNode(['--enable-source-maps', join(compiled, file)], {
     TAP_TIMEOUT: String(FILE_TIMEOUT_S),
+    ...sharedStack?.env,
   });
   const { passed, failures } = readTap(ended.output, ended);
   const title = file.replace(/\.test\.js$/, '');
