@@ -10,6 +10,7 @@ import {
   checkPorts,
   checkSecret,
 } from './doctor/host-checks.ts';
+import { checkMedia } from './doctor/media-checks.ts';
 import {
   checkEngines,
   checkKernels,
@@ -64,6 +65,7 @@ async function examine(envFile: string | undefined): Promise<Finding[]> {
   findings.push(...(await checkModels(settings)), ...checkEngines());
   findings.push(...(await checkDataFolder(settings)), ...(await checkPorts(settings)), checkClock());
   findings.push(...(await checkControlPlane(settings)), ...(await checkProviders(settings)));
+  findings.push(...(await checkMedia(settings)));
   return findings;
 }
 

@@ -13,8 +13,11 @@ import type { JournalCall } from './spool.ts';
 export interface CallOutcome {
   call: JournalCall;
   disconnectedBy: DisconnectedBy;
-  /** Connect to disconnect. */
+  /** Call start to disconnect; a call starts when it is answered. */
   durationSeconds: number;
+  /** Where they are not the same: connect to disconnect, and the answered time in billing steps (decisions.md 28). */
+  rawSeconds?: number;
+  billableSeconds?: number;
   transcript: TranscriptEntry[];
   events: CallEvent[];
   usage: UsageMetric[];
@@ -53,12 +56,28 @@ export function assembleResults(outcome: CallOutcome): CallResults {
     usage_metrics: outcome.usage,
     events: outcome.events,
     ...transferFields(outcome.events),
-    raw_duration_seconds: round(outcome.durationSeconds),
-    // A socket call is answered when it connects, so both durations begin together (decisions.md 28).
-    billable_duration_seconds: Math.ceil(outcome.durationSeconds),
+    // A socket call is answered when it connects, so all durations begin together (decisions.md 28).
+    raw_duration_seconds: round(outcome.rawSeconds ?? outcome.durationSeconds),
+    billable_duration_seconds: outcome.billableSeconds ?? Math.ceil(outcome.durationSeconds),
+    ...roomFields(call, outcome.events),
     end_detail: outcome.endDetail,
     ...(outcome.postCall?.qc ? { qc: outcome.postCall.qc } : {}),
     ...(outcome.postCall?.callback ? { callback: outcome.postCall.callback } : {}),
+  };
+}
+
+/** What a call through a room has beside a socket call, under the names of the call record (control-plane.md 2.8). */
+export function roomFields(call: JournalCall, events: readonly CallEvent[]) {
+  if (call.roomName === undefined) return {};
+  const answered = events.find((entry) => entry.event === 'answered');
+  return {
+    call_id: call.callId ?? null,
+    room_name: call.roomName,
+    transport: call.transport,
+    ...(call.toNumber ? { to_number: call.toNumber } : {}),
+    ...(call.trunkId === undefined ? {} : { trunk_id: call.trunkId }),
+    ringing_at: call.ringingAt ?? null,
+    answered_at: textOrNull(answered?.at),
   };
 }
 

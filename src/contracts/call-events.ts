@@ -5,6 +5,9 @@
  */
 export const CALL_EVENTS = {
   // The call and its end.
+  dialling: [],
+  answered: ['ring_ms', 'at'],
+  not_answered: ['sip_code', 'sip_status', 'reason', 'ring_ms'],
   call_started: [],
   duration_warning: ['seconds_left'],
   disconnected: [
@@ -77,6 +80,14 @@ export const CALL_EVENTS = {
     'note',
   ],
 
+  // The way to a person at the agent desk.
+  handoff_requested: ['reason', 'room'],
+  handoff_failed: ['error'],
+  handoff_queued: ['position', 'agents_available', 'timeout_seconds'],
+  hold_line: ['line'],
+  agent_joined: ['identity', 'duration_ms'],
+  agent_left: ['identity'],
+
   // Who answered, digits and tones.
   screening: ['verdict', 'evidence', 'is_provisional', 'is_retraction', 'duration_ms'],
   voicemail_detected: ['by', 'evidence', 'duration_ms'],
@@ -113,6 +124,8 @@ export const CALL_EVENTS = {
   // The line and what was measured on it.
   audio_gap: ['note'],
   protocol_noise: ['counts'],
+  room_connection: ['status', 'duration_ms', 'reason'],
+  hung_up: ['status', 'attempts', 'duration_ms'],
   wrong_sample_rate: ['announced_hz', 'measured_hz', 'used_hz'],
   recording_stopped: ['error'],
   waterfall: [

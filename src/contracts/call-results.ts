@@ -132,6 +132,22 @@ export const CallResults = Type.Object(
     raw_duration_seconds: Type.Optional(Type.Number()),
     billable_duration_seconds: Type.Optional(Type.Number()),
     end_detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    call_id: Type.Optional(Nullable(Type.String({ description: 'As the door named the call' }))),
+    room_name: Type.Optional(Nullable(Type.String())),
+    transport: Type.Optional(
+      Type.Union([
+        Type.Literal('websocket'),
+        Type.Literal('partner'),
+        Type.Literal('rtc_sip'),
+        Type.Literal('rtc_widget'),
+      ]),
+    ),
+    to_number: Type.Optional(Nullable(Type.String({ description: 'Number that was called' }))),
+    trunk_id: Type.Optional(Nullable(Type.String())),
+    ringing_at: Type.Optional(Nullable(Type.String({ description: 'ISO 8601 UTC' }))),
+    answered_at: Type.Optional(
+      Nullable(Type.String({ description: 'ISO 8601 UTC; null where nobody answered' })),
+    ),
     bot_id: Type.Optional(Type.String()),
     qc: Type.Optional(Nullable(QcResult)),
     callback: Type.Optional(Nullable(CallbackWish)),

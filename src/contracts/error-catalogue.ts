@@ -44,6 +44,7 @@ export const ERRORS = {
     title: 'No media server is set up on this host',
   },
   media_unavailable: { status: 503, owner: 'operator', title: 'The media server does not answer' },
+  origin_not_allowed: { status: 403, owner: 'caller', title: 'Pages of this origin may not use the widget' },
   media_token_failed: { status: 500, owner: 'operator', title: 'The media server token could not be made' },
   already_attached: { status: 409, owner: 'caller', title: 'The call has a bot already' },
   room_gone: { status: 409, owner: 'caller', title: 'The room of the call is gone' },

@@ -4,10 +4,14 @@ export interface FleetHealth {
   fleet_available: number;
   fleet_total: number;
   fleet_busy: number;
+  /** Slots that are kept for calls which a dialler is about to make (decisions.md 14); not in `fleet_available`. */
+  fleet_reserved: number;
   fleet_draining: number;
   accepting: boolean;
   workers?: FleetWorker[];
-  outbox?: { results_pending: number; results_oldest_seconds: number };
+  /** The media server as this host last saw it; null where none is set up. */
+  media?: FleetMedia | null;
+  outbox?: { results_pending: number; results_oldest_seconds: number; handoffs_pending: number };
   models?: Record<string, 'ready' | 'missing' | 'off'>;
   /** Providers that the slots of this host have asked lately. */
   providers?: FleetProvider[];
@@ -18,14 +22,27 @@ export interface FleetHealth {
   reasons: string[];
 }
 
+export interface FleetMedia {
+  /** `no_trunk`: calls come in, but none can be dialled. `unreachable`: the media server does not answer. */
+  sip: 'ok' | 'no_trunk' | 'unreachable';
+  /** Rooms of this host that stand; null before the first look. */
+  rooms: number | null;
+  /** What the media server took to answer the last look. */
+  latency_ms: number | null;
+  /** Rooms without a call that were closed since the start (RT-85). */
+  rooms_cleared: number;
+}
+
 export interface FleetWorker {
   /** Slot number, or `orphan-<pid>` for a call that outlived an earlier main. */
   id: string;
-  state: 'starting' | 'idle' | 'busy' | 'dead' | 'orphan';
+  state: 'starting' | 'idle' | 'reserved' | 'busy' | 'dead' | 'orphan';
   pid: number | null;
   /** The spool folder's name while a call runs. */
   call_id: string | null;
   bot_id: string | null;
+  /** Of a room call. */
+  room_name?: string;
   since: string | null;
   rss_bytes: number | null;
   version: string;

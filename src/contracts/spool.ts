@@ -43,8 +43,12 @@ export interface JournalCall {
   fromNumber: string | null;
   direction: CallDirection;
   transport: 'websocket' | 'partner' | 'rtc_sip' | 'rtc_widget';
-  /** Of room calls. */
+  /** Of room calls, like what follows: the number that was called, and when it began to ring (ISO 8601). */
   roomName?: string;
+  callId?: string;
+  toNumber?: string;
+  trunkId?: string;
+  ringingAt?: string;
   webhookUrl: string;
   /** The `recording_url` and `recording_key` that the result names, or null where recording is off. */
   recordingUrl: string | null;

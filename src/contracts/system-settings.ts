@@ -100,15 +100,23 @@ export const DEFAULT_VALUES: Readonly<SystemValues> = Object.freeze({
   provider_origins: [],
 });
 
-const NewSecret = Nullable(
-  Type.String({
-    minLength: 8,
-    maxLength: 4_096,
-    pattern: '^[\\x21-\\x7e]+$',
-    writeOnly: true,
-    description: 'Never shown again; null takes it away',
-  }),
-);
+const newSecret = (minLength: number) =>
+  Nullable(
+    Type.String({
+      minLength,
+      maxLength: 4_096,
+      pattern: '^[\\x21-\\x7e]+$',
+      writeOnly: true,
+      description: 'Never shown again; null takes it away',
+    }),
+  );
+const MIN_SECRET_CHARS = 8;
+/** A media server that was started for a trial, `livekit-server --dev`, has the pair devkey and secret. */
+const MIN_MEDIA_SECRET_CHARS = 6;
+
+function secretSchema(name: string) {
+  return Type.Optional(newSecret(name.startsWith('livekit_') ? MIN_MEDIA_SECRET_CHARS : MIN_SECRET_CHARS));
+}
 
 /** Body of `PATCH /api/v1/settings`. */
 export const SettingsChange = Type.Object(
@@ -116,9 +124,9 @@ export const SettingsChange = Type.Object(
     values: Type.Optional(Type.Partial(SystemValues, { additionalProperties: false })),
     secrets: Type.Optional(
       Type.Object(
-        Object.fromEntries(SETTING_SECRET_NAMES.map((name) => [name, Type.Optional(NewSecret)])) as Record<
+        Object.fromEntries(SETTING_SECRET_NAMES.map((name) => [name, secretSchema(name)])) as Record<
           (typeof SETTING_SECRET_NAMES)[number],
-          ReturnType<typeof optionalSecret>
+          ReturnType<typeof secretSchema>
         >,
         { additionalProperties: false },
       ),
@@ -127,10 +135,6 @@ export const SettingsChange = Type.Object(
   { additionalProperties: false, title: 'SettingsChange' },
 );
 export type SettingsChange = Static<typeof SettingsChange>;
-
-function optionalSecret() {
-  return Type.Optional(NewSecret);
-}
 
 const SecretState = Type.Object({
   set: Type.Boolean(),

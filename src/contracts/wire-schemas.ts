@@ -115,6 +115,7 @@ export const FleetHealthSchema = Type.Object(
     fleet_available: Type.Integer({ description: 'Free call slots; the only field to depend on' }),
     fleet_total: Type.Integer(),
     fleet_busy: Type.Integer(),
+    fleet_reserved: Type.Integer({ description: 'Kept for calls that a dialler is about to make' }),
     fleet_draining: Type.Integer(),
     accepting: Type.Boolean(),
     version: Type.String(),
@@ -125,7 +126,7 @@ export const FleetHealthSchema = Type.Object(
   {
     title: 'FleetHealth',
     description:
-      'Holders of the core secret and the host itself see `workers`, `outbox`, `models` and `providers` too',
+      'Holders of the core secret and the host itself see `workers`, `outbox`, `media`, `models` and `providers` too',
     additionalProperties: true,
   },
 );

@@ -50,6 +50,10 @@ export const CLOSE = {
   /** The caller was passed on; the leg itself lives on elsewhere (RT-35). */
   transferred: 4200,
   botNotFound: 4404,
+  /** Of calls through a room only, which have no socket to close: the customer is not in the room. */
+  roomGone: 4409,
   configFailed: 4500,
   outsideHours: 4503,
+  /** Of calls through a room only: the media server cannot be reached. */
+  mediaUnavailable: 4504,
 } as const;

@@ -24,7 +24,9 @@ import { createFleet } from './fleet/place-on-fleet.ts';
 import { healthRoutes } from './health/health-routes.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { type CoreSecretGuard, createCoreSecretGuard } from './http/core-secret-guard.ts';
+import { RateLimiter } from './http/rate-limit.ts';
 import type { AnyRoute } from './http/route.ts';
+import { type Media, startMedia } from './media/start-media.ts';
 import { outboundRoutes } from './outbound/outbound-routes.ts';
 import { createOutboundStore } from './outbound/outbound-store.ts';
 import { startRescueAudio } from './rescue-audio/rescue-audio.ts';
@@ -36,6 +38,7 @@ import { startSettings } from './settings/start-settings.ts';
 import { migrateStore } from './store/migrations.ts';
 import { createOutbound } from './webhooks/outbound.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import { widgetRoutes } from './widget/widget-routes.ts';
 
 export interface PlaneParts {
   settings: Settings;
@@ -59,6 +62,7 @@ export interface Plane {
   guard: CoreSecretGuard;
   /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
   consumeTicket(ticket: string, botId: string): boolean;
+  media: Pick<Media, 'setup' | 'botForNumber'>;
   /** `listeningUrl` is where a process of this machine reaches the plane. */
   open(listeningUrl: string): Promise<{ setupUrl: string | null }>;
   stop(): Promise<void>;
@@ -154,6 +158,15 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     keepCallback: (record) => keepCallbackWish(campaigns, record),
     strict: settings.strictResults,
   });
+  const media = startMedia({
+    store,
+    audit,
+    box,
+    settings: () => system.current(),
+    bot: (id) => bots.cached.get(id),
+    logger,
+    nowIso,
+  });
   const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));
   const routes: AnyRoute[] = [
     configRoute({
@@ -176,15 +189,24 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     ...webhookRoutes({ outbound, audit }),
     ...crmRoutes({ outbound, prefetch, secrets, audit, bot: (id) => bots.cached.get(id) }),
     ...settingsRoutes({ settings: system, box, store, audit, http }),
+    ...media.routes,
     ...outboundRoutes({
       bots: bots.cached,
-      settings: () => system.current(),
+      outboundTrunk: () => media.outboundTrunk(),
       fleet,
       outbound: createOutboundStore(store),
       coreSecret: settings.coreSecret,
       logger,
       nowIso,
       calls,
+    }),
+    ...widgetRoutes({
+      bots: bots.cached,
+      settings: () => system.current(),
+      fleet,
+      coreSecret: settings.coreSecret,
+      limiter: new RateLimiter(monotonicMs),
+      logger,
     }),
     ...healthRoutes(store),
     ...docsRoutes({
@@ -199,12 +221,15 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     authenticator: accounts.authenticator,
     guard,
     consumeTicket: (ticket, botId) => bots.tickets.consume(ticket, botId),
+    media,
     open(listeningUrl) {
       outbound.start();
+      media.start();
       return accounts.open(listeningUrl);
     },
     async stop() {
       await rescueAudio?.stop();
+      await media.stop();
       await outbound.stop();
       await records.stop();
     },

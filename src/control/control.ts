@@ -1,3 +1,4 @@
+import type { MediaSetup } from '../contracts/rooms.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { createHttpServer, type HttpServer } from '../platform/http-server.ts';
 import { hostPort } from '../platform/settings.ts';
@@ -16,6 +17,10 @@ export interface Control {
   readonly setupUrl: string | null;
   /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
   consumeTicket(ticket: string, botId: string): boolean;
+  /** The media server and the trunk to dial by; null while no media server is set up. Cheap: settings are cached. */
+  mediaSetup(): Promise<MediaSetup | null>;
+  /** Which bot answers a number that was called; null where nobody does. */
+  botForNumber(did: string): Promise<{ botId: string } | null>;
   /** Lets open requests finish within a bound. The store stays open: it belongs to the caller. */
   close(): Promise<void>;
 }
@@ -60,6 +65,8 @@ export async function startControl(parts: ControlParts): Promise<Control> {
       baseUrl,
       setupUrl,
       consumeTicket: plane.consumeTicket,
+      mediaSetup: () => plane.media.setup(),
+      botForNumber: (did) => plane.media.botForNumber(did),
       async close() {
         await server?.close();
         await plane.stop();

@@ -9,7 +9,7 @@ import { within } from './clock.ts';
 import type { HttpReply, HttpRequest, HttpRoute, IncomingRequest } from './http-server/http-types.ts';
 import { problemReply } from './http-server/problem.ts';
 import { framingMistake, hasBody, OpenRequest, proxyList } from './http-server/request-head.ts';
-import { type RouteMatch, routeTable } from './http-server/route-table.ts';
+import { type RouteTable, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
 import { type Exchange, sendReply } from './http-server/send-reply.ts';
 import { sendStream } from './http-server/send-stream.ts';
@@ -57,7 +57,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 class UwsServer implements HttpServer {
   readonly #onError: HttpServerOptions['onError'];
-  readonly #match: (method: string, path: string) => RouteMatch;
+  readonly #routes: RouteTable;
   readonly #proxies;
   #app: TemplatedApp | null = null;
   #stopListening: (() => void) | null = null;
@@ -70,7 +70,7 @@ class UwsServer implements HttpServer {
 
   constructor(options: HttpServerOptions) {
     this.#onError = options.onError;
-    this.#match = routeTable(options.routes).match;
+    this.#routes = routeTable(options.routes);
     this.#proxies = proxyList(options.trustedProxies ?? []);
   }
 
@@ -158,6 +158,7 @@ class UwsServer implements HttpServer {
       const withBody = hasBody(open);
       // Whatever is refused before its body was read leaves bytes behind that must not be taken for a request.
       exchange.closeAfter ||= withBody || open.repeated !== null;
+      Object.assign(exchange.headers, this.#routes.headersAt(open.path));
       const framing = framingMistake(open);
       if (framing) {
         // Answered a turn later: what the client sent behind this request meets an open response then, and uWS ends
@@ -166,7 +167,7 @@ class UwsServer implements HttpServer {
         return;
       }
       if (this.#openRequests > MAX_OPEN_REQUESTS) throw overloaded();
-      const { route, params } = this.#match(open.method, open.path);
+      const { route, params } = this.#routes.match(open.method, open.path);
       open.params = params;
       Object.assign(exchange.headers, route.headers);
       const run = () => {

@@ -4,6 +4,7 @@ import {
   RoomServiceClient,
   SipCallError,
   SipClient,
+  TrackSource,
   TwirpError,
   type VideoGrant,
 } from 'livekit-server-sdk';
@@ -61,6 +62,8 @@ export interface TokenRequest {
   name?: string;
   ttlS: number;
   canPublish: boolean;
+  /** What may be published; everything where nothing is said. */
+  canPublishSources?: readonly 'microphone'[];
   canSubscribe: boolean;
   canPublishData: boolean;
   hidden?: boolean;
@@ -99,6 +102,9 @@ export class MediaServer {
       canPublish: request.canPublish,
       canSubscribe: request.canSubscribe,
       canPublishData: request.canPublishData,
+      ...(request.canPublishSources === undefined
+        ? {}
+        : { canPublishSources: request.canPublishSources.map((source) => SOURCES[source]) }),
       ...(request.hidden ? { hidden: true } : {}),
     };
     token.addGrant(grant);
@@ -107,12 +113,14 @@ export class MediaServer {
 
   /** Makes the room, or changes its metadata where it stands already. */
   async createRoom(name: string, metadata: string): Promise<void> {
-    await this.rooms.createRoom({
+    const room = await this.rooms.createRoom({
       name,
       metadata,
       emptyTimeout: EMPTY_ROOM_S,
       departureTimeout: DEPARTED_ROOM_S,
     });
+    // Asked to make a room that stands, the server leaves its metadata as it is.
+    if (room.metadata !== metadata) await this.setRoomMetadata(name, metadata);
   }
 
   async setRoomMetadata(name: string, metadata: string): Promise<void> {
@@ -202,6 +210,8 @@ export function socketUrl(url: string): string {
 
 /** `ParticipantInfo.Kind.SIP` of LiveKit's protocol; the SDK does not export the enumeration. */
 const KIND_SIP = 3;
+
+const SOURCES = { microphone: TrackSource.MICROPHONE } as const;
 
 const ABSENT = Symbol('absent');
 

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { BOT_ID_PATTERN } from '../contracts/http-names.ts';
 import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../contracts/setting-names.ts';
 import { AppError } from './app-error.ts';
 import { isLoopbackHost, isSafeTransport } from './origins.ts';
@@ -31,6 +32,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[];
   /** Fleet doors that outbound calls are placed through; empty means the own one. */
   readonly fleetUrls: readonly string[];
+  /** Called number to bot, in a worker; `*` answers every other number. */
+  readonly didMap: Readonly<Record<string, string>>;
   /** System settings of the first start by their names in lower case; later starts read the store alone. */
   readonly seeds: Readonly<Record<string, string>>;
   readonly strictResults: boolean;
@@ -89,6 +92,7 @@ export function readSettings(env: Environment, folder: string, installFolder: st
       .map((part) => part.trim())
       .filter(Boolean),
     fleetUrls: readFleetUrls(env),
+    didMap: readDidMap(env),
     seeds: readSeeds(env),
     strictResults: flag(env, 'STRICT_RESULTS'),
     botCacheTtlSeconds: integer(env, 'BOT_CACHE_TTL', 3_600, 1, 86_400),
@@ -169,6 +173,29 @@ function readFleetUrls(env: Environment): readonly string[] {
   });
   if (urls.length > MAX_FLEET_URLS) throw bad('FLEET_URLS', `it names at most ${MAX_FLEET_URLS} hosts`);
   return Object.freeze([...new Set(urls)]);
+}
+
+/** More numbers than this belong into a control plane. */
+const MAX_DIDS = 1_000;
+
+/** `DID_MAP` stands in for the control plane's map of numbers where there is none: `+911140001234=clinic,*=desk`. */
+function readDidMap(env: Environment): Readonly<Record<string, string>> {
+  const map: Record<string, string> = {};
+  const parts = text(env, 'DID_MAP', '').split(',');
+  for (const part of parts.map((part) => part.trim()).filter(Boolean)) {
+    const [, number = '', bot = ''] = /^(\*|\+?[0-9]{2,32})\s*=\s*(\S+)$/.exec(part) ?? [];
+    if (!BOT_ID_PATTERN.test(bot)) {
+      throw bad('DID_MAP', `"${part}" is not a number and a bot like +911140001234=clinic or *=clinic`);
+    }
+    map[plainNumber(number)] = bot;
+  }
+  if (Object.keys(map).length > MAX_DIDS) throw bad('DID_MAP', `it names at most ${MAX_DIDS} numbers`);
+  return Object.freeze(map);
+}
+
+/** A number as carriers write it and as people do: only its digits count. */
+export function plainNumber(number: string): string {
+  return number === '*' ? number : number.replace(/[^0-9]/g, '');
 }
 
 /** What they hold is checked where they are used, at the first start of a control plane. */

@@ -1,21 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { API_PREFIX } from '../../contracts/http-names.ts';
-import { OPERATOR_FILE, type OperatorFile } from '../../contracts/operator-file.ts';
 import { KEYED_PROVIDERS, type KeyedProvider } from '../../contracts/setting-names.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { httpCall } from '../../platform/http-client.ts';
 import type { Settings } from '../../platform/settings.ts';
 import type { Finding } from './finding.ts';
+import { type Ask, runningPlane } from './running-plane.ts';
 
-const ANSWER_MS = 10_000;
 const REACH_MS = 5_000;
 const MAX_BYTES = 4 * 1_048_576;
 /** Bots whose providers are looked at, and servers of their own that are tried; more make a doctor slow. */
 const MAX_BOTS = 50;
 const MAX_SERVERS = 20;
-
-type Ask = (method: string, path: string) => Promise<{ status: number; json: unknown }>;
 
 /**
  * Whether the keys in the system settings are accepted and the servers that bots name can be reached. Nothing here
@@ -24,7 +18,7 @@ type Ask = (method: string, path: string) => Promise<{ status: number; json: unk
  */
 export async function checkProviders(settings: Settings): Promise<Finding[]> {
   if (settings.role === 'worker') return [];
-  const ask = operatorDoor(settings);
+  const ask = runningPlane(settings);
   if (ask === null) return notRunning(settings);
   try {
     const view = await ask('GET', '/settings');
@@ -98,23 +92,4 @@ async function reach(origin: string, botId: string): Promise<Finding> {
     const advice = 'start the server, or correct base_url in the bot; calls use the fallbacks meanwhile';
     return { name, status: 'warn', text: `${origin} (bot ${botId}): ${describeError(error)}`, advice };
   }
-}
-
-/** Null where no control plane of this data folder runs. */
-function operatorDoor(settings: Settings): Ask | null {
-  let file: OperatorFile;
-  try {
-    file = JSON.parse(readFileSync(join(settings.dataDir, OPERATOR_FILE), 'utf8')) as OperatorFile;
-  } catch {
-    return null;
-  }
-  return async (method, path) => {
-    const answer = await httpCall(`${file.url}${API_PREFIX}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${file.token}` },
-      timeoutMs: ANSWER_MS,
-      maxBytes: MAX_BYTES,
-    });
-    return { status: answer.status, json: answer.body === '' ? null : JSON.parse(answer.body) };
-  };
 }

@@ -5,6 +5,7 @@ import { CLOSE } from '../../contracts/wire.ts';
 import { DiallerMessageSchema, FleetHealthSchema, SlotMessageSchema } from '../../contracts/wire-schemas.ts';
 import type { Components } from './components.ts';
 import { FleetErrorSchema } from './problem-schema.ts';
+import { roomPaths } from './room-paths.ts';
 
 /**
  * The paths of the fleet door. It runs on another server without the route table (decisions.md 2), so they are written
@@ -24,6 +25,7 @@ export function fleetDoorPaths(
     bot: components.place(SlotMessageSchema),
   };
   return {
+    ...roomPaths(components, fleetUrl),
     [FLEET_HEALTH_PATH]: {
       servers,
       get: {

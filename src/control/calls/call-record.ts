@@ -80,7 +80,10 @@ export function completedRecord(
   more: { sha256: string; nowIso: string; autoDisposition: string | null },
 ): CallRecord {
   const { session_id: _session, bot_id: _bot, ...fields } = results;
-  const known = Object.entries(fields).filter(([name]) => Object.hasOwn(CallResults.properties, name));
+  const known = Object.entries(fields).filter(
+    ([name, value]) =>
+      Object.hasOwn(CallResults.properties, name) && (value !== null || !KEPT_WHERE_NULL.has(name)),
+  );
   const extra = Object.entries(fields).filter(([name]) => !Object.hasOwn(CallResults.properties, name));
   const analysis = results.post_call_analysis;
   return {
@@ -162,6 +165,15 @@ export function finalStatus(results: {
 export function recordId(sessionId: string): string {
   return `call_${sessionId}`;
 }
+
+/** What the config request knew already; results without them take nothing away (control-plane.md 2.1). */
+const KEPT_WHERE_NULL: ReadonlySet<string> = new Set([
+  'call_id',
+  'room_name',
+  'trunk_id',
+  'ringing_at',
+  'answered_at',
+]);
 
 const MAX_DISPOSITION_CHARS = 200;
 const MAX_SUMMARY_CHARS = 10_000;

@@ -9,6 +9,8 @@ export type HostAnswer<T> =
   | { kind: 'full' }
   /** This host will not, for a reason that another one need not have. */
   | { kind: 'refused'; reason: RefusalReason }
+  /** The call cannot be, whichever host is asked; `code` of its refusal. */
+  | { kind: 'declined'; code: string }
   /** The request may have had its effect: it must not be sent to another host. */
   | { kind: 'unknown' };
 
@@ -17,6 +19,7 @@ export type RefusalReason = 'unreachable' | 'secret' | 'no_sip' | 'not_accepting
 export type Placement<T> =
   | { kind: 'taken'; url: string; value: T }
   | { kind: 'unknown'; url: string }
+  | { kind: 'declined'; url: string; code: string }
   /** `no_host`: none answered. `full`: those that answered have no room. `refused`: those that were asked will not. */
   | { kind: 'none'; why: 'no_host' | 'full' | 'refused' | 'busy'; reasons: RefusalReason[] };
 
@@ -81,6 +84,7 @@ async function placeOne<T>(
       }
       if (answer.kind === 'taken') return { kind: 'taken', url: best.url, value: answer.value };
       if (answer.kind === 'unknown') return { kind: 'unknown', url: best.url };
+      if (answer.kind === 'declined') return { kind: 'declined', url: best.url, code: answer.code };
       if (answer.kind === 'full') anyFull = true;
       else reasons.push(answer.reason);
     }

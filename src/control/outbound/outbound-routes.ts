@@ -2,8 +2,10 @@ import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { CallRecordStore } from '../calls/call-store.ts';
-import { type Actor, type AnyRoute, route } from '../http/route.ts';
+import { type Actor, type AnyRoute, route, type Scope } from '../http/route.ts';
+import { cancelCall } from './cancel-call.ts';
 import { OUTBOUND_EXAMPLE, OutboundAccepted, OutboundRequest, OutboundState } from './outbound-schema.ts';
+import type { OutboundCall } from './outbound-store.ts';
 import { type PlaceCallParts, placeCall, recordPath } from './place-call.ts';
 
 export interface OutboundRouteParts extends PlaceCallParts {
@@ -13,6 +15,7 @@ export interface OutboundRouteParts extends PlaceCallParts {
 const CALLS_PATH = `${API_PREFIX}/calls`;
 const TAG = 'Outbound calls';
 const MAX_BODY_BYTES = 65_536;
+const CallId = Type.Object({ call_id: Type.String({ minLength: 1, maxLength: 200 }) });
 
 /** The public outbound API (interface.md): placing a call under its two names, and looking what became of it. */
 export function outboundRoutes(parts: OutboundRouteParts): AnyRoute[] {
@@ -28,12 +31,40 @@ export function outboundRoutes(parts: OutboundRouteParts): AnyRoute[] {
         'For seven days after the call was placed. An API key without `records:read` sees the calls that it has placed itself.',
       tag: TAG,
       auth: { kind: 'users', roles: ['admin', 'supervisor'], scopes: ['calls:write', 'records:read'] },
-      params: Type.Object({ call_id: Type.String({ minLength: 1, maxLength: 200 }) }),
+      params: CallId,
       responses: { 200: { description: 'The call', schema: OutboundState } },
-      handler: async ({ params, actor }) => ({
-        status: 200,
-        json: await stateOf(parts, params.call_id, actor),
-      }),
+      async handler({ params, actor }) {
+        const call = await findCall(parts, params.call_id, actor, 'records:read');
+        return { status: 200, json: await stateOf(parts, call) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${CALLS_PATH}/{call_id}/cancel`,
+      operationId: 'cancelOutboundCall',
+      summary: 'End an outbound call, whether it rings or talks',
+      description:
+        'A call that is over already is no error. An API key ends the calls that it has placed itself.',
+      tag: TAG,
+      auth: { kind: 'users', roles: ['admin', 'supervisor'], scopes: ['calls:write'] },
+      params: CallId,
+      responses: {
+        200: {
+          description: 'It ends now, or has ended; `status` follows with its results',
+          schema: OutboundState,
+        },
+        503: {
+          description: 'The fleet server of the call does not answer (`no_fleet`)',
+          headers: { 'Retry-After': 'Seconds' },
+        },
+      },
+      async handler({ params, actor }) {
+        const call = await findCall(parts, params.call_id, actor, null);
+        const before = await stateOf(parts, call);
+        if (before.ended_at !== null) return { status: 200, json: before };
+        await cancelCall(parts, call);
+        return { status: 200, json: await stateOf(parts, call) };
+      },
     }),
   ];
 }
@@ -68,12 +99,22 @@ function placingRoute(parts: OutboundRouteParts, path: string, operationId: stri
   });
 }
 
-async function stateOf(parts: OutboundRouteParts, callId: string, actor: Actor): Promise<OutboundState> {
+/** Throws `not_found`, also for a call that another key has placed, unless a scope of this one shows it all calls. */
+async function findCall(
+  parts: OutboundRouteParts,
+  callId: string,
+  actor: Actor,
+  seesAll: Scope | null,
+): Promise<OutboundCall> {
   const call = await parts.outbound.get(callId);
-  const ownOnly = actor.type === 'api_key' && !actor.scopes.includes('records:read');
+  const ownOnly = actor.type === 'api_key' && (seesAll === null || !actor.scopes.includes(seesAll));
   if (!call || (ownOnly && call.created_by !== actor.id)) {
     throw new AppError('not_found', 'there is no outbound call with this id');
   }
+  return call;
+}
+
+async function stateOf(parts: OutboundRouteParts, call: OutboundCall): Promise<OutboundState> {
   const record = await parts.calls.get(call.session_id);
   return {
     call_id: call.call_id,

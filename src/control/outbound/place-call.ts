@@ -6,16 +6,17 @@ import { AppError, describeError } from '../../platform/app-error.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
-import { invalid, type Mistake, mistake } from '../http/mistakes.ts';
+import { invalid, invalidBody, type Mistake, mistake } from '../http/mistakes.ts';
+import { mayDial, type OutboundTrunk } from '../media/media-setup.ts';
 import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
-import type { SystemSettings } from '../settings/system-settings.ts';
 import { askDoor } from './ask-door.ts';
 import type { OutboundAccepted, OutboundRequest } from './outbound-schema.ts';
 import type { OutboundCall, OutboundStore } from './outbound-store.ts';
 
 export interface PlaceCallParts {
   bots: Pick<CachedBots, 'get'>;
-  settings: () => Promise<SystemSettings>;
+  /** What the hosts dial through; null where there is nothing. */
+  outboundTrunk: () => Promise<OutboundTrunk | null>;
   fleet: Fleet;
   outbound: OutboundStore;
   /** Sent to the fleet servers; empty where there is none. */
@@ -37,7 +38,7 @@ export async function placeCall(
   const sessionId = randomUUID();
   const connectedEvent = connectedEventOf(request.variables ?? {}, sessionId);
   await checkBot(parts, request.bot_id);
-  const fromNumber = callerId(await parts.settings(), request);
+  const fromNumber = callerId(await parts.outboundTrunk(), request);
   const body: DialoutRequest = {
     bot_id: request.bot_id,
     to_number: request.to_number,
@@ -138,11 +139,21 @@ async function checkBot(parts: PlaceCallParts, botId: string): Promise<void> {
   });
 }
 
-function callerId({ values }: SystemSettings, request: OutboundRequest): string {
-  if (values.sip_outbound_trunk_id === null) {
-    throw new AppError('no_trunk', 'no outbound SIP trunk is set up; set sip_outbound_trunk_id');
+/** interface.md: the number of the default outbound trunk where the request names none. */
+function callerId(trunk: OutboundTrunk | null, request: OutboundRequest): string {
+  if (trunk === null) {
+    throw new AppError(
+      'no_trunk',
+      'no outbound SIP trunk is ready; make one the default under /api/v1/trunks, or set sip_outbound_trunk_id',
+    );
   }
-  const number = request.from_number ?? values.sip_default_from;
+  if (!mayDial(trunk, request.to_number)) {
+    throw invalidBody(
+      '/to_number',
+      'the outbound trunk does not dial this destination; see its `destinations`',
+    );
+  }
+  const number = request.from_number ?? trunk.defaultFrom;
   if (number === null) {
     throw new AppError(
       'no_trunk',
@@ -174,6 +185,10 @@ function notPlaced(
     return noFleet(
       `the fleet server did not answer, and the call may be running all the same; look for the record of session ${sessionId} before trying again`,
     );
+  }
+  if (placement.kind === 'declined') {
+    parts.logger.warn({ fleet_url: placement.url, code: placement.code }, 'a fleet server declined a call');
+    return noFleet('the fleet server cannot make this call');
   }
   const { why, reasons } = placement;
   parts.logger.warn({ why, reasons }, 'an outbound call found no fleet server');

@@ -158,13 +158,16 @@ function describeCall(
   nowIso: string,
 ): ActiveCall {
   const { fields } = event;
+  const transport = transportOf(fields, request.streamId);
+  const isRoom = transport === 'rtc_sip' || transport === 'rtc_widget';
   return {
     session_id: event.sessionId ?? randomUUID(),
     bot_id: bot.bot_id,
     bot_name: bot.name,
     bot_version: bot.version ?? null,
-    call_type: 'bot',
-    transport: transportOf(fields, request.streamId),
+    call_type: transport === 'rtc_widget' ? 'widget' : 'bot',
+    transport,
+    call_id: isRoom ? textOrNull(fields.call_id) : null,
     stream_id: request.streamId,
     caller_id: request.callerId,
     from_number: textOrNull(fields.from_number),
@@ -208,14 +211,18 @@ async function openSession(
 }
 
 /**
- * Only socket transports have a stream of their own (interface.md, Runtime config, `stream_id`); a partner's names the
- * carrier's ids of the call and of the stream (appliance.md, "Partner WebSocket").
+ * A call through a room says so itself (main/rooms/room-orders.ts). Of the others only socket transports have a stream
+ * of their own (interface.md, Runtime config, `stream_id`); a partner's names the carrier's ids of the call and of the
+ * stream (appliance.md, "Partner WebSocket").
  */
 function transportOf(
   fields: Readonly<Record<string, unknown>>,
   streamId: string,
-): 'websocket' | 'partner' | null {
-  if (streamId === '' || textOrNull(fields.room_name) !== null) return null;
+): NonNullable<ActiveCall['transport']> | null {
+  if (textOrNull(fields.room_name) !== null) {
+    return fields.transport === 'rtc_sip' || fields.transport === 'rtc_widget' ? fields.transport : null;
+  }
+  if (streamId === '') return null;
   return textOrNull(fields.call_sid) !== null && fields.stream_sid === streamId ? 'partner' : 'websocket';
 }
 

@@ -11,7 +11,7 @@ type ServedTool = Record<string, unknown>;
 
 /**
  * The tools of a call, each with `name`, `description` and `parameters` as language models take them. Voicemail
- * detection brings its tool along; `search_knowledge` is left out where there is nothing to search. `{{secret.NAME}}` in
+ * detection and the agent desk bring their tools along; `search_knowledge` is left out where there is nothing to search. `{{secret.NAME}}` in
  * headers is filled here; every other variable is filled by the slot when the tool runs.
  */
 export function servedTools(
@@ -27,8 +27,25 @@ export function servedTools(
   if (bot.voicemail_detection?.enabled && !served.some((tool) => tool.name === 'detected_voicemail')) {
     served.push(builtIn('detected_voicemail', bot, bot.voicemail_detection.description));
   }
+  if (bot.agent_desk?.enabled && !served.some((tool) => tool.name === AGENT_TOOL.name)) {
+    served.push(AGENT_TOOL);
+  }
   return served;
 }
+
+/** How a bot with an agent desk escalates (interface.md, human handoff); the slot knows what to do by the name. */
+const AGENT_TOOL: Readonly<ServedTool & { name: string }> = {
+  type: 'built_in',
+  name: 'transfer_to_agent',
+  description:
+    'Hand the caller to a person of the team, when they ask for one or you cannot help them yourself.',
+  parameters: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { reason: { type: 'string', description: 'Why, in one sentence for the person' } },
+    required: ['reason'],
+  },
+};
 
 function withSecrets(
   headers: Readonly<Record<string, string>> | undefined,

@@ -9,6 +9,7 @@ export const SEALED_TABLES = [
   'crm-secrets',
   'webhook-endpoints',
   'users',
+  'sip-trunks',
 ] as const;
 
 export interface Rotation {

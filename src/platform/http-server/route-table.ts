@@ -9,6 +9,8 @@ export interface RouteMatch {
 export interface RouteTable {
   /** Throws `not_found`, `method_not_allowed` (with `details.allow`) and `bad_request` for a path that does not decode. */
   match(method: string, path: string): RouteMatch;
+  /** What every answer at this path carries, also one to a request that is refused before its route is looked for. */
+  headersAt(path: string): Readonly<Record<string, string>> | undefined;
 }
 
 /** Finds routes by the parts of their paths; literal parts win over named ones. */
@@ -24,7 +26,14 @@ export function routeTable(routes: readonly HttpRoute[]): RouteTable {
     if (known) known.routes.push(route);
     else patterns.push({ parts: route.path.split('/'), routes: [route] });
   }
+  const headers = new Map(
+    [...literal].map(([path, known]) => [
+      path,
+      headersOf(known.filter(({ method }) => method !== 'OPTIONS')),
+    ]),
+  );
   return {
+    headersAt: (path) => headers.get(path),
     match(method, path) {
       const exact = literal.get(path);
       if (exact) return { route: choose(exact, method), params: {} };
@@ -45,8 +54,12 @@ function choose(routes: readonly HttpRoute[], method: string): HttpRoute {
   const allow = routes
     .flatMap((route) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]))
     .join(', ');
-  const headers = Object.assign({}, ...routes.map((route) => route.headers));
+  const headers = headersOf(routes);
   throw new AppError('method_not_allowed', `this path takes ${allow}`, { details: { allow, headers } });
+}
+
+function headersOf(routes: readonly HttpRoute[]): Record<string, string> {
+  return Object.assign({}, ...routes.map((route) => route.headers));
 }
 
 function fit(pattern: readonly string[], parts: readonly string[]): Record<string, string> | null {

@@ -47,6 +47,7 @@ export async function openDoor(
       fleet_available: door.draining ? 0 : door.free,
       fleet_total: 16,
       fleet_busy: 16 - door.free,
+      fleet_reserved: 0,
       fleet_draining: 0,
       accepting: !door.draining,
       version: 'test',

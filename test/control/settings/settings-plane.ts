@@ -14,12 +14,14 @@ import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts
 import { createOnce } from '../../../src/control/http/once.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
+import { type Media, startMedia } from '../../../src/control/media/start-media.ts';
 import { outboundRoutes } from '../../../src/control/outbound/outbound-routes.ts';
 import { createOutboundStore } from '../../../src/control/outbound/outbound-store.ts';
 import type { KeyedSecretBox } from '../../../src/control/settings/secret-box.ts';
 import { settingsRoutes } from '../../../src/control/settings/settings-routes.ts';
 import type { SettingsService } from '../../../src/control/settings/settings-service.ts';
 import { startSettings } from '../../../src/control/settings/start-settings.ts';
+import { widgetRoutes } from '../../../src/control/widget/widget-routes.ts';
 import { AppError } from '../../../src/platform/app-error.ts';
 import { createGuardedHttp, type GuardedHttpOptions } from '../../../src/platform/guarded-http.ts';
 import { createHttpServer } from '../../../src/platform/http-server.ts';
@@ -60,6 +62,8 @@ export interface SettingsPlane {
   audit: TransactionalAuditLog;
   bots: BotStore;
   calls: CallRecordStore;
+  media: Media;
+  port: number;
   /** Wall clock and monotonic clock of settings and outbound calls. */
   clock: { nowMs: number };
   as: (who: string) => Record<string, string>;
@@ -70,6 +74,7 @@ export interface SettingsPlane {
 export interface CallOptions {
   body?: unknown;
   headers?: Record<string, string>;
+  signal?: AbortSignal;
 }
 
 export interface Answer {
@@ -110,16 +115,37 @@ export async function startPlane(
     allowedNetworks: () => settings.latest().allowedNetworks,
   });
   const bots = createBotStore(store);
+  const cached = createCachedBots(bots, { ttlMs: 1, now: () => clock.nowMs++ });
   const calls = createCallRecordStore(store);
+  const logger = createLogger({ level: 'silent', role: 'test' });
+  const fleet = createFleet(options.fleetUrls ?? (() => []));
+  const media = startMedia({
+    store,
+    audit,
+    box,
+    settings: () => settings.current(),
+    bot: (id) => bots.get(id),
+    logger,
+    nowIso,
+  });
   const routes = [
+    ...media.routes,
+    ...widgetRoutes({
+      bots: cached,
+      settings: () => settings.current(),
+      fleet,
+      coreSecret: FLEET_SECRET,
+      limiter: new RateLimiter(() => clock.nowMs),
+      logger,
+    }),
     ...settingsRoutes({ settings, box, store, audit, http }),
     ...outboundRoutes({
-      bots: createCachedBots(bots, { ttlMs: 1, now: () => clock.nowMs++ }),
-      settings: () => settings.current(),
-      fleet: createFleet(options.fleetUrls ?? (() => [])),
+      bots: cached,
+      outboundTrunk: () => media.outboundTrunk(),
+      fleet,
       outbound: createOutboundStore(store),
       coreSecret: FLEET_SECRET,
-      logger: createLogger({ level: 'silent', role: 'test' }),
+      logger,
       nowIso,
       calls,
     }),
@@ -145,13 +171,16 @@ export async function startPlane(
     audit,
     bots,
     calls,
+    media,
+    port,
     clock,
     as: (who) => (Object.hasOwn(KEYS, who) ? { 'x-api-key': who } : { authorization: `Bearer ${who}` }),
-    async call(method, path, { body, headers = {} } = {}) {
+    async call(method, path, { body, headers = {}, signal } = {}) {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        ...(signal ? { signal } : {}),
       });
       const text = await answer.text();
       const isJson = /json/.test(answer.headers.get('content-type') ?? '');
@@ -159,6 +188,7 @@ export async function startPlane(
     },
     async stop({ keepData = false } = {}) {
       await server.close();
+      await media.stop();
       await store.close();
       if (!keepData) rmSync(dataDir, { recursive: true, force: true });
     },

@@ -10,9 +10,12 @@ export async function walkOutbound(step: Step, door: FleetDoor): Promise<void> {
   for (const id of ['placeOutboundCall', 'placeCall']) {
     const placed = await step(id, 200, { json });
     await step('getOutboundCall', 200, { params: { call_id: placed.call_id as string } });
+    await step('cancelOutboundCall', 200, { params: { call_id: placed.call_id as string } });
     await step(id, 404, { json: { ...json, bot_id: 'nosuch' } });
   }
   door.answer = { status: 429, json: { error: 'At capacity', code: 'at_capacity' } };
   await step('placeCall', 503, { json });
+  door.answer = { status: 500, json: { error: 'Internal' } };
+  await step('cancelOutboundCall', 503, { params: { call_id: 'rtc-1' } });
   door.answer = ACCEPTED;
 }

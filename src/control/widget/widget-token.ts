@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import type { Bot } from '../../contracts/bot.ts';
+import { BOT_ID_PATTERN } from '../../contracts/http-names.ts';
+import { CALLS_PATH, type WidgetDispatchRequest } from '../../contracts/room-requests.ts';
+import { WIDGET_USER_PREFIX, widgetRoomName } from '../../contracts/rooms.ts';
+import { AppError } from '../../platform/app-error.ts';
+import { matchesAnySecret } from '../../platform/constant-time.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { MediaServer } from '../../platform/media-server.ts';
+import type { CachedBots } from '../caches/cached-bots.ts';
+import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
+import { postToHost } from '../fleet/post-to-host.ts';
+import { invalidBody } from '../http/mistakes.ts';
+import type { RateLimiter } from '../http/rate-limit.ts';
+import { mediaAccess, publicMediaUrl } from '../media/media-access.ts';
+import type { SystemSettings } from '../settings/system-settings.ts';
+import { askWidgetDoor } from './ask-widget-door.ts';
+import { visitorOf } from './visitor.ts';
+import { readContext } from './widget-context.ts';
+
+export interface WidgetTokenParts {
+  bots: Pick<CachedBots, 'get'>;
+  settings: () => Promise<SystemSettings>;
+  fleet: Fleet;
+  /** Sent to the fleet servers; empty where there is none. */
+  coreSecret: string;
+  limiter: RateLimiter;
+  logger: Logger;
+}
+
+export interface WidgetTokenRequest {
+  /** `bot_id` and `api_key` are texts; what else the body holds is looked at once those are right. */
+  body: { bot_id: string; api_key: string; [more: string]: unknown };
+  headers: Readonly<Record<string, string>>;
+  remoteAddress: string;
+  /** Aborted when the visitor has gone. */
+  signal: AbortSignal;
+}
+
+export interface WidgetToken {
+  server_url: string;
+  participant_token: string;
+}
+
+/**
+ * Joining must follow within this. It is no bound of the call: whoever is in the room stays, and the media server renews
+ * the token of a connection that stands.
+ */
+export const WIDGET_TOKEN_TTL_S = 120;
+/** control-plane.md 2.11. */
+const PER_ADDRESS_A_MINUTE = 10;
+const PER_BOT_A_MINUTE = 60;
+/** A slot may be free at any moment. */
+const RETRY_FULL_SECONDS = 5;
+
+/**
+ * A browser call (interface.md, Widget token), in its order of work: find the bot, check the key, mint the token, bring
+ * the bot into the room, and only then give the token out, so that nobody ever waits in a room without a bot. What
+ * decisions.md 24 adds (origin, quotas, the rest of the body) comes after the key. Throws `not_found`, `unauthorized`,
+ * `origin_not_allowed`, `rate_limited`, `validation_error`, `media_token_failed` and `no_fleet`.
+ */
+export async function widgetToken(
+  parts: WidgetTokenParts,
+  request: WidgetTokenRequest,
+): Promise<WidgetToken> {
+  const { body, signal } = request;
+  const bot = await findBot(parts, body.bot_id);
+  checkKey(bot, body.api_key);
+  checkOrigin(bot, request.headers.origin);
+  parts.limiter.take(`address:${request.remoteAddress}`, 'widget_address', PER_ADDRESS_A_MINUTE);
+  parts.limiter.take(`bot:${bot.bot_id}`, 'widget_bot', PER_BOT_A_MINUTE);
+  checkFields(body);
+  const context = readContext(body.context);
+  const room = widgetRoomName(bot.bot_id, randomUUID());
+  const identity = `${WIDGET_USER_PREFIX}${randomUUID().slice(0, 8)}`;
+  const token = await mint(parts, room, identity);
+  const order: WidgetDispatchRequest = {
+    bot_id: bot.bot_id,
+    room_name: room,
+    participant_identity: identity,
+    visitor: visitorOf(request.headers),
+    connected_event: context,
+  };
+  const placement = await parts.fleet.place((url) => askWidgetDoor(url, order, parts.coreSecret));
+  if (placement.kind !== 'taken') throw notPlaced(parts, placement, room);
+  const { call_id: callId } = placement.value;
+  parts.logger.info(
+    { call_id: callId, bot_id: bot.bot_id, room, fleet_url: placement.url },
+    'widget call begins',
+  );
+  if (signal.aborted) {
+    // The visitor has gone meanwhile, so nobody gets the token; the bot need not wait for its own time-out.
+    void postToHost(placement.url, `${CALLS_PATH}${callId}/hangup`, {}, parts.coreSecret);
+  }
+  return token;
+}
+
+async function findBot(parts: WidgetTokenParts, id: string): Promise<Bot> {
+  const bot = BOT_ID_PATTERN.test(id) ? await parts.bots.get(id) : null;
+  if (!bot) throw new AppError('not_found', 'there is no bot with this id');
+  return bot;
+}
+
+/** interface.md: without a key of its own every request for the bot fails, whatever it brings. */
+function checkKey(bot: Bot, offered: string): void {
+  const key = bot.widget_api_key;
+  if (key && matchesAnySecret(offered, [key])) return;
+  throw new AppError('unauthorized', 'api_key is not the widget key of this bot');
+}
+
+function checkOrigin(bot: Bot, origin: string | undefined): void {
+  const allowed = bot.widget?.allowed_origins ?? [];
+  if (allowed.length === 0) return;
+  const normal = (text: string) => (URL.canParse(text) ? new URL(text).origin : null);
+  const asked = normal(origin ?? '');
+  if (asked !== null && allowed.some((one) => normal(one) === asked)) return;
+  throw new AppError('origin_not_allowed', 'pages of this origin may not call this bot');
+}
+
+const FIELDS = new Set(['bot_id', 'api_key', 'context']);
+
+function checkFields(body: WidgetTokenRequest['body']): void {
+  const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
+  if (unknown === undefined) return;
+  const pointer = `/${unknown.slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  throw invalidBody(pointer, 'this field is not known here');
+}
+
+async function mint(parts: WidgetTokenParts, room: string, identity: string): Promise<WidgetToken> {
+  const settings = await parts.settings();
+  const access = mediaAccess(settings);
+  const serverUrl = publicMediaUrl(settings);
+  if (access === null || serverUrl === null) {
+    throw new AppError(
+      'media_token_failed',
+      'no media server is set up; set livekit_url, livekit_api_key and livekit_api_secret',
+    );
+  }
+  try {
+    const participantToken = await new MediaServer(access).token({
+      room,
+      identity,
+      name: 'Website Visitor',
+      ttlS: WIDGET_TOKEN_TTL_S,
+      canPublish: true,
+      canPublishSources: ['microphone'],
+      canSubscribe: true,
+      canPublishData: true,
+    });
+    return { server_url: serverUrl, participant_token: participantToken };
+  } catch (cause) {
+    throw new AppError('media_token_failed', 'the token for the media server could not be made', { cause });
+  }
+}
+
+/** interface.md: every way in which no bot comes is 503. */
+function notPlaced(
+  parts: WidgetTokenParts,
+  placement: Exclude<Placement<unknown>, { kind: 'taken' }>,
+  room: string,
+): AppError {
+  parts.logger.warn({ room, placement }, 'a widget call found no bot');
+  if (placement.kind === 'declined' && placement.code === 'outside_active_hours') {
+    return new AppError('outside_active_hours', 'the bot takes no calls now');
+  }
+  const full = placement.kind === 'none' && (placement.why === 'full' || placement.why === 'busy');
+  return new AppError(
+    'no_fleet',
+    full ? 'all lines are busy; try again later' : 'no bot could be brought to the call; try again later',
+    { details: full ? { retryAfterSeconds: RETRY_FULL_SECONDS } : {} },
+  );
+}
