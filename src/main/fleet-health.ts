@@ -1,4 +1,4 @@
-import type { FleetHealth, FleetWorker } from '../contracts/fleet.ts';
+import type { FleetHealth, FleetMedia, FleetWorker } from '../contracts/fleet.ts';
 import type { ProviderWeatherEntry } from '../contracts/provider-weather.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
 import type { Refusal } from './door/refusal.ts';
@@ -15,7 +15,11 @@ export interface HealthSources {
   orphans: OrphanCalls;
   draining: boolean;
   pressure: Refusal | null;
+  /** Null where no media server is set up. */
+  media: FleetMedia | null;
   results: { count: number; oldestSeconds: number };
+  /** Handoffs of which the agent desk has not taken everything. */
+  handoffs: number;
   /** Spool folders that wait: of another version, or failing to be taken in. */
   foreignFolders: number;
   failedFolders: number;
@@ -37,6 +41,7 @@ export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHea
     fleet_available: accepting ? pool.idleCount() : 0,
     fleet_total: pool.size,
     fleet_busy: busy + orphans.count,
+    fleet_reserved: slots.filter((slot) => slot.state === 'reserved').length,
     fleet_draining: slots.filter((slot) => slot.leaving).length,
     accepting,
     ...(detailed
@@ -45,7 +50,9 @@ export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHea
           outbox: {
             results_pending: sources.results.count,
             results_oldest_seconds: sources.results.oldestSeconds,
+            handoffs_pending: sources.handoffs,
           },
+          media: sources.media,
           models,
           providers: fleetProviders(sources.providers, Date.now()),
         }
@@ -65,6 +72,11 @@ function reasonsOf(sources: HealthSources): string[] {
   const dead = sources.pool.deadPlaces().length;
   if (sources.draining) reasons.push('The host is draining and takes no new calls.');
   if (sources.pressure?.body.detail) reasons.push(sentence(sources.pressure.body.detail));
+  if (sources.media?.sip === 'unreachable') {
+    reasons.push(
+      'The media server does not answer or refuses our key, so calls through rooms cannot be taken.',
+    );
+  }
   if (dead > 0) reasons.push(`${dead} slot${dead === 1 ? '' : 's'} failed and will be started again.`);
   if (sources.results.oldestSeconds > RESULTS_LATE_SECONDS) {
     reasons.push(
@@ -83,13 +95,14 @@ function reasonsOf(sources: HealthSources): string[] {
 }
 
 function worker(slot: SlotProcess): FleetWorker {
-  const busy = slot.state === 'busy' || slot.state === 'leased';
+  const roomName = slot.call?.roomName ?? null;
   return {
     id: String(slot.slotId),
-    state: busy ? 'busy' : slot.state === 'starting' ? 'starting' : 'idle',
+    state: slot.state === 'leased' ? 'busy' : slot.state === 'ended' ? 'dead' : slot.state,
     pid: slot.pid,
     call_id: slot.call?.callId ?? null,
     bot_id: slot.call?.botId ?? null,
+    ...(roomName === null ? {} : { room_name: roomName }),
     since: slot.call?.sinceIso ?? slot.sinceIso,
     rss_bytes: slot.rssBytes,
     version: PRODUCT_VERSION,

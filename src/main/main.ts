@@ -15,15 +15,17 @@ import { hostPort, type Settings } from '../platform/settings.ts';
 import { type DataFolders, makeDataFolders } from './data-folders.ts';
 import { openFleetDoor } from './door/fleet-door.ts';
 import { fleetHealth } from './fleet-health.ts';
+import { DeskRelay } from './handoff/desk-relay.ts';
 import { watchHostPressure } from './host-pressure.ts';
 import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
 import { PromptCacheDesk } from './prompt-cache/cache-desk.ts';
 import { createPlaneReport } from './prompt-cache/plane-report.ts';
+import { type RoomBounds, type Rooms, startRooms } from './rooms/start-rooms.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
-import { RECYCLE_AFTER_CALLS, SlotPool } from './slots/slot-pool.ts';
+import { RECYCLE_AFTER_CALLS, RECYCLE_AFTER_ROOM_CALLS, SlotPool } from './slots/slot-pool.ts';
 import { hearWeather, tellWeather } from './weather/weather-messages.ts';
 import { WeatherTable } from './weather/weather-table.ts';
 
@@ -56,7 +58,10 @@ export interface MainOptions {
   /** Program of a slot; the product's own unless a test brings another. */
   slotEntry?: string;
   /** Shorter or smaller than the product's, where a test cannot wait for those. */
-  bounds?: Partial<EndBounds> & { recycleAfterCalls?: number };
+  bounds?: Partial<EndBounds & RoomBounds> & {
+    recycleAfterCalls?: number;
+    recycleAfterRoomCalls?: number;
+  };
 }
 
 /**
@@ -162,10 +167,25 @@ async function startFleet(
   });
   ends.push({ name: 'delivery', end: () => delivery.stop() });
 
+  const desk: DeskRelay = new DeskRelay({
+    store,
+    spoolFolder: folders.spool,
+    coreSecret: settings.coreSecret,
+    ownOrigins: init.ownOrigins,
+    tellSlot(callId, answer) {
+      const slot = pool.slots().find(({ call }) => call?.callId === callId);
+      slot?.tell({ v: SLOT_MESSAGES_VERSION, type: 'desk_answer', callId, answer });
+    },
+    orphanCalls: () => orphans.workers().flatMap(({ call_id: callId }) => callId ?? []),
+    logger,
+  });
+  ends.push({ name: 'desk relay', end: () => desk.stop() });
+
   const intake = new SpoolIntake({
     spoolFolder: folders.spool,
     recordingsFolder: folders.recordings,
     outbox,
+    takeNotes: (callId, folder, how) => desk.takeAll(callId, folder, how),
     onTaken: (row) => delivery.offer(row),
     logger,
   });
@@ -197,16 +217,42 @@ async function startFleet(
     reportsFolder: folders.reports,
     init: (slotId) => ({ ...init, slotId }),
     recycleAfterCalls: options.bounds?.recycleAfterCalls ?? RECYCLE_AFTER_CALLS,
-    onFinished: (callId) => intake.take(callId, 'slot_died'),
-    onDied: (callId, cause) => intake.take(callId, cause),
+    recycleAfterRoomCalls: options.bounds?.recycleAfterRoomCalls ?? RECYCLE_AFTER_ROOM_CALLS,
+    onFinished: (call) => {
+      rooms.finished(call);
+      intake.take(call.callId, 'slot_died');
+    },
+    onDied: (call, cause) => {
+      rooms.died(call);
+      intake.take(call.callId, cause);
+    },
     onNews: (slot, message) => {
       if (message.type === 'provider_outcomes') hearWeather(weather, slot, message.outcomes);
+      else if (message.type === 'desk_notes') void desk.heard(message.callId);
+      else if (message.type === 'room_joined' || message.type === 'room_refused') rooms.hear(message);
       else promptCaches.hear(slot, message);
     },
-    onSlotGone: (slot) => promptCaches.forget(slot),
+    onSlotGone: (slot) => {
+      promptCaches.forget(slot);
+      rooms.slotGone(slot);
+    },
     logger,
   });
   ends.push({ name: 'slots', end: () => pool.abandon() });
+
+  const rooms: Rooms = await startRooms({
+    settings,
+    store,
+    spoolFolder: folders.spool,
+    plane: control,
+    pool,
+    orphans: () => orphans,
+    isBeingTaken: (callId) => intake.isKnown(callId),
+    onRoomEvent: (event) => void desk.onRoomEvent(event),
+    bounds: options.bounds ?? {},
+    logger,
+  });
+  ends.push({ name: 'rooms', end: () => rooms.stop() });
 
   const orphans: OrphanCalls = new OrphanCalls({
     spoolFolder: folders.spool,
@@ -214,7 +260,14 @@ async function startFleet(
     bounds,
     isLeased: (callId) => pool.slots().some((slot) => slot.call?.callId === callId),
     isOwnProcess: (pid) => pool.slots().some((slot) => slot.pid === pid),
-    intake,
+    intake: {
+      isKnown: (callId) => intake.isKnown(callId),
+      leaveForeign: (callId, detail) => intake.leaveForeign(callId, detail),
+      take(callId, cause, roomName) {
+        rooms.orphanLeft(callId, roomName);
+        intake.take(callId, cause);
+      },
+    },
     onChange: () => pool.fill(orphans.count),
     logger,
   });
@@ -222,6 +275,7 @@ async function startFleet(
   await offerStoredRows(outbox, delivery, folders.spool);
   // Orphans first: a place that one fills must not get a second process.
   await orphans.start();
+  await desk.start();
 
   pool.fill(orphans.count);
   const watch = startProgressWatch({
@@ -244,8 +298,10 @@ async function startFleet(
         pool,
         orphans,
         draining,
+        media: rooms.health(),
         pressure: pressure.current(),
         results: delivery.pending(),
+        handoffs: desk.pending,
         providers: weather.entries(),
         foreignFolders: intake.foreignFolders,
         failedFolders: intake.failedFolders,
@@ -261,6 +317,9 @@ async function startFleet(
     pressure: () => pressure.current(),
     health,
     consumeTicket: (ticket, botId) => control?.consumeTicket(ticket, botId) ?? false,
+    media: () => rooms.media.current()?.access ?? null,
+    dialOut: rooms.dialOut,
+    rooms: rooms.desk,
     logger,
   });
   ends.push({ name: 'door', end: () => door.close() });
@@ -277,7 +336,7 @@ async function startFleet(
       await pool.drain();
       await intake.settled();
       const until = Date.now() + LAST_DELIVERIES_MS;
-      while (delivery.active && Date.now() < until) await sleepMs(LOOK_AGAIN_MS);
+      while ((delivery.active || desk.active) && Date.now() < until) await sleepMs(LOOK_AGAIN_MS);
     },
   };
 }

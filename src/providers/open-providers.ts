@@ -18,8 +18,8 @@ const STT: Record<string, Opener<SpeechToText>> = {
   soniox: async (...args) => (await import('./stt/soniox.ts')).createSoniox(...args),
   openai: async (...args) =>
     (await import('./stt/openai-transcription.ts')).createOpenAiTranscription(...args),
-  pocketsphinx: async (config) => (await import('./stt/pocketsphinx.ts')).createPocketsphinx(config),
-  scripted: async (config) => (await import('./stt/scripted.ts')).createScriptedStt(config),
+  pocketsphinx: async (...args) => (await import('./stt/pocketsphinx.ts')).createPocketsphinx(...args),
+  scripted: async (...args) => (await import('./stt/scripted.ts')).createScriptedStt(...args),
 };
 
 const LLM: Record<string, Opener<LanguageModel>> = {

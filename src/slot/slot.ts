@@ -1,13 +1,16 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { MainToSlot, SlotCall, SlotInit } from '../contracts/slot-messages.ts';
+import type { MainToSlot, SlotCall, SlotInit, SlotRoomCall } from '../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
 import { describeError } from '../platform/app-error.ts';
 import { audioKernels } from '../platform/audio-kernels.ts';
 import { monotonicMs, within } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
-import { type CallTools, type RunningCall, runCall } from './call/run-call.ts';
+import type { EndVerdict } from './call/end-arbiter.ts';
+import type { CallTools, RunningCall } from './call/hold-call.ts';
+import { runRoomCall } from './call/room-call.ts';
+import { runCall } from './call/run-call.ts';
 import { closeInherited } from './close-inherited.ts';
 import { leaveProcess } from './leave-process.ts';
 import { TurnModel } from './listen/turn-model.ts';
@@ -44,6 +47,9 @@ process.on('message', (message: MainToSlot, socket?: Socket) => {
       return;
     case 'call':
       void takeCall(message, socket);
+      return;
+    case 'room_call':
+      void takeRoomCall(message);
       return;
     case 'hangup':
       if (current?.callId === message.callId) current.running?.order(message.reason);
@@ -110,21 +116,48 @@ async function takeCall(call: SlotCall, socket: Socket | undefined): Promise<voi
     if (!current) tellMain({ type: 'finished', callId: call.callId, hasResult: false, disconnectedBy: null });
     return;
   }
-  current = { callId: call.callId, running: undefined };
-  let hasResult = false;
-  let disconnectedBy = null;
+  await serve(
+    call.callId,
+    tools,
+    (lent, onRunning) => runCall(call, socket, lent, onRunning),
+    () => socket.destroy(),
+  );
+}
+
+async function takeRoomCall(call: SlotRoomCall): Promise<void> {
+  if (!tools || current) return;
+  await serve(
+    call.callId,
+    tools,
+    (lent, onRunning) => runRoomCall(call, lent, onRunning),
+    () => undefined,
+  );
+}
+
+/** One call from its beginning to its end. `drop` is for a defect that left its line standing. */
+async function serve(
+  callId: string,
+  lent: CallTools,
+  run: (lent: CallTools, onRunning: (running: RunningCall) => void) => Promise<EndVerdict | null>,
+  drop: () => void,
+): Promise<void> {
+  current = { callId, running: undefined };
+  let verdict: EndVerdict | null = null;
   try {
-    const verdict = await runCall(call, socket, tools, (running) => {
+    verdict = await run(lent, (running) => {
       if (current) current.running = running;
     });
-    hasResult = verdict !== null;
-    disconnectedBy = verdict?.disconnectedBy ?? null;
   } catch (error) {
-    tools.logger.error({ call_id: call.callId, err: describeError(error) }, 'the call failed');
-    socket.destroy();
+    lent.logger.error({ call_id: callId, err: describeError(error) }, 'the call failed');
+    drop();
   }
   current = undefined;
-  tellMain({ type: 'finished', callId: call.callId, hasResult, disconnectedBy });
+  tellMain({
+    type: 'finished',
+    callId,
+    hasResult: verdict !== null,
+    disconnectedBy: verdict?.disconnectedBy ?? null,
+  });
   if (leaving || !process.connected) leaveWhenIdle();
 }
 

@@ -40,8 +40,22 @@ t.test('a wrong argument is refused by a sentence that names it', async (t) => {
   t.throws(() => readBenchOptions(['--cals', '8']), /cals/);
   t.throws(
     () => readBenchOptions(['--part', 'none']),
-    /--part "none" is neither calls, plane, records, providers, conversation nor both/,
+    /--part "none" is neither calls, plane, records, providers, conversation, rooms nor both/,
   );
+});
+
+t.test('--rooms is the part of room calls: more and more of them, or as many as --calls says', async (t) => {
+  const options = readBenchOptions(['--rooms']);
+  if (options === 'help') return t.fail('no options');
+  t.equal(options.part, 'rooms');
+  t.ok(options.roomsPlan.steps.includes(6), 'six at once are tried');
+  t.same(
+    options.roomsPlan.steps,
+    [...options.roomsPlan.steps].sort((a, b) => a - b),
+  );
+  const one = readBenchOptions(['--rooms', '--calls', '3', '--seconds', '9']);
+  if (one === 'help') return t.fail('no options');
+  t.same([one.roomsPlan.steps, one.roomsPlan.measureMs], [[3], 9_000]);
 });
 
 t.test('both forms have limits, and the short one is the more generous', async (t) => {

@@ -6,7 +6,7 @@ import { projectPath } from '../../src/platform/project-paths.ts';
 import { createSession, onnxRuntime } from '../../src/slot/listen/onnx-session.ts';
 import { FEATURE_CELLS, FEATURE_SHAPE, TurnFeatures } from '../../src/slot/listen/turn-features.ts';
 import { noTurnModel, TurnModel, type TurnVerdict } from '../../src/slot/listen/turn-model.ts';
-import { humanClip } from './fixtures/human-clips.ts';
+import { humanClip, wideHumanClip } from './fixtures/human-clips.ts';
 
 /** Long enough that a busy test machine does not make a verdict late. */
 const PATIENT_MS = 20_000;
@@ -62,6 +62,21 @@ t.test('a segment longer than 8 s counts with its end, and an empty one is answe
   );
   const silence = probabilityOf(await model.judge(new Int16Array(0), PATIENT_MS));
   t.ok(Math.abs(silence - 0.98704) < 0.01, `golden value of silence: ${silence}`);
+});
+
+t.test('RT-62 eight seconds at 16 kHz are heard whole, and rates may follow each other', async (t) => {
+  const model = await TurnModel.start({ modelPath });
+  t.teardown(() => model.close());
+  const wideClip = wideHumanClip('goforward.raw');
+  const narrow = probabilityOf(await model.judge(clip, PATIENT_MS));
+  const wide = probabilityOf(await model.judge(wideClip, PATIENT_MS, 16_000));
+  t.ok(Math.abs(wide - narrow) < 0.1, `the same sentence: ${narrow} at 8 kHz, ${wide} at 16 kHz`);
+  const long = new Int16Array(200_000).fill(999);
+  long.set(new Int16Array(128_000), 72_000);
+  long.set(wideClip, 200_000 - wideClip.length);
+  const ofLong = probabilityOf(await model.judge(long, PATIENT_MS, 16_000));
+  t.ok(Math.abs(ofLong - wide) < 0.01, `older than 8 s is not heard: ${ofLong}`);
+  t.equal(probabilityOf(await model.judge(clip, PATIENT_MS)), narrow, 'the next call is a telephone again');
 });
 
 t.test('RT-88 verdict after verdict, memory does not grow', async (t) => {

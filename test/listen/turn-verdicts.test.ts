@@ -2,7 +2,7 @@ import t from 'tap';
 import { loadModelPath } from '../../src/platform/model-files.ts';
 import { projectPath } from '../../src/platform/project-paths.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
-import { cutClip, humanClip } from './fixtures/human-clips.ts';
+import { cutClip, humanClip, wideHumanClip } from './fixtures/human-clips.ts';
 
 /** Complete above this (runtime-peers.md 2.3). */
 const THRESHOLD = 0.5;
@@ -74,6 +74,50 @@ t.test(
       `broken-off clips called incomplete: ${describeRate(brokenOff)}; places were not chosen by meaning`,
     );
     t.comment(`compute per verdict: median ${computeMs[computeMs.length >> 1]?.toFixed(1)} ms`);
+  },
+);
+
+t.test(
+  'R9 RT-62 the real turn model judges the same clips at 16 kHz, as a room hears them, no worse',
+  async (t) => {
+    const model = await TurnModel.start({
+      modelPath: await loadModelPath('smart-turn', projectPath('models')),
+    });
+    t.teardown(() => model.close());
+    const tally = {
+      narrow: { whole: { right: 0, n: 0 }, brokenOff: { right: 0, n: 0 } },
+      wide: { whole: { right: 0, n: 0 }, brokenOff: { right: 0, n: 0 } },
+    };
+    let otherVerdict = 0;
+    for (const [name] of EXPECTED) {
+      const clips = { narrow: humanClip(name), wide: wideHumanClip(name) };
+      for (const share of SHARES) {
+        const judged = {
+          narrow: await model.judge(cutClip(clips.narrow, share, SILENCE_MS), DEADLINE_MS),
+          wide: await model.judge(cutClip(clips.wide, share, SILENCE_MS, 16_000), DEADLINE_MS, 16_000),
+        };
+        const complete: boolean[] = [];
+        for (const rate of ['narrow', 'wide'] as const) {
+          const verdict = judged[rate];
+          if (verdict.decidedBy !== 'model') throw new Error(`the silence rule decided (${verdict.reason})`);
+          const count = tally[rate][share === 1 ? 'whole' : 'brokenOff'];
+          count.n++;
+          complete.push(verdict.probability > THRESHOLD);
+          if (complete.at(-1) === (share === 1)) count.right++;
+        }
+        if (complete[0] !== complete[1]) otherVerdict++;
+      }
+    }
+    for (const rate of ['narrow', 'wide'] as const) {
+      t.comment(`${rate}: whole clips called complete: ${describeRate(tally[rate].whole)}`);
+      t.comment(`${rate}: broken-off clips called incomplete: ${describeRate(tally[rate].brokenOff)}`);
+    }
+    t.comment(`${otherVerdict} of ${EXPECTED.length * SHARES.length} verdicts are others at 16 kHz`);
+    const { narrow, wide } = tally;
+    // Seven verdicts differ on the machine where this was measured, and another processor may add a few.
+    t.ok(otherVerdict <= 16, 'it is the same judge');
+    t.ok(wide.whole.right >= narrow.whole.right - 2, 'whole turns end');
+    t.ok(wide.brokenOff.right >= narrow.brokenOff.right - 4, 'no more premature ends');
   },
 );
 

@@ -29,6 +29,35 @@ t.test('RT-10 audio is found again by its received-sample index', async (t) => {
   t.equal(ring.segment(0, 100).length, 0, 'and hears nothing of the last one');
 });
 
+t.test('RT-62 RT-10 audio at 16 kHz is found by the same index, two samples for each', async (t) => {
+  const ring = new TurnWindow(2);
+  const said = (from: number, to: number) =>
+    Int16Array.from({ length: Math.max(0, to - from) }, (_, i) => ((from + i) * 31) % 30_011);
+  const push = (indexes: number) => ring.push(said(2 * ring.endSample, 2 * (ring.endSample + indexes)));
+  push(1_000);
+  t.equal(ring.endSample, 1_000);
+  t.same(ring.segment(200, 901), said(400, 1_802));
+  t.same(ring.segment(-500, 5_000), said(0, 2_000), 'what is not there is left out');
+  for (let i = 0; i < 1_200; i++) push(160);
+  t.equal(ring.endSample, 193_000);
+  const narrow = new TurnWindow();
+  narrow.push(new Int16Array(193_000));
+  t.equal(ring.startSample, narrow.startSample, 'as long as at 8 kHz');
+  t.same(
+    ring.segment(0, 193_000),
+    said(2 * (193_000 - TURN_SEGMENT_MAX_SAMPLES), 386_000),
+    'of more than 8 s the end',
+  );
+  const window = new Int16Array(512);
+  t.notOk(ring.copyTo(window, ring.endSample - 255), 'a window that is not whole is not there');
+  t.ok(ring.copyTo(window, ring.startSample), 'the oldest is');
+  t.same(window, said(2 * ring.startSample, 2 * ring.startSample + 512));
+  push(200_000);
+  t.same(ring.segment(390_000, 393_000), said(780_000, 786_000), 'a push larger than the ring keeps its end');
+  ring.clear();
+  t.equal(ring.segment(0, 100).length, 0, 'the next call begins at 0');
+});
+
 t.test('RT-10 any chunks and any questions agree with a plain list of all samples', async (t) => {
   const step = fc.record({
     count: fc.integer({ min: 0, max: 70_000 }),

@@ -98,6 +98,7 @@ async function door(t: Test, dialOut?: DialOut, env: Record<string, string> = {}
       fleet_available: state.free,
       fleet_total: 2,
       fleet_busy: 0,
+      fleet_reserved: 0,
       fleet_draining: 0,
       accepting: true,
       version: '',

@@ -218,7 +218,7 @@ t.test(
     const local = await fleetHealth(port);
     t.match(local, { status: 'ok', fleet_available: 2, fleet_total: 2, fleet_busy: 0, accepting: true });
     t.equal(local.workers?.length, 2);
-    t.strictSame(local.outbox, { results_pending: 0, results_oldest_seconds: 0 });
+    t.strictSame(local.outbox, { results_pending: 0, results_oldest_seconds: 0, handoffs_pending: 0 });
     const proxied = await fleetHealth(port, { 'x-forwarded-for': '203.0.113.7' });
     t.equal(proxied.fleet_available, 2);
     t.equal(proxied.workers, undefined);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startTicks } from '../../src/platform/process-identity.ts';
 import { call, startReceiver, startWorker, tempFolder, until } from './harness.ts';
+import { MEDIA_ENV, post } from './room-harness.ts';
 
 const SHORT = { overrunGraceMs: 200, hangupToKillMs: 400 };
 
@@ -91,4 +92,25 @@ t.test('a call that never got a session owes nobody a result and leaves nothing 
   await until(() => readdirSync(join(dataDir, 'spool')).length === 0);
   t.equal(main.health()?.outbox?.results_pending, 0);
   await main.stop();
+});
+
+t.test('RT-73 calls through rooms wear a slot down sooner', async (t) => {
+  const main = await startWorker(
+    await tempFolder(),
+    { ...MEDIA_ENV, SLOTS: '1' },
+    { recycleAfterRoomCalls: 2 },
+  );
+  t.teardown(() => main.stop());
+  const port = main.fleetPort ?? 0;
+  const pids: (number | null)[] = [];
+  for (let call = 1; call <= 3; call++) {
+    await until(() => main.health()?.fleet_available === 1);
+    pids.push(main.health()?.workers?.[0]?.pid ?? null);
+    const { json } = await post(port, '/rtc/dialout', { bot_id: 'clinic', to_number: '+911150000001' });
+    await post(port, `/calls/${json.call_id}/hangup`, {});
+    await until(() => !main.health()?.workers?.some(({ call_id: id }) => id === json.call_id));
+  }
+  const [first, second, third] = pids;
+  t.equal(second, first, 'the second call goes to the same process');
+  t.not(third, second, 'the third to a new one');
 });

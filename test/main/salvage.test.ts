@@ -203,3 +203,23 @@ t.test('a large call is salvaged in a worker thread with the same outcome', asyn
   const error = await readSpoolFolder(foreign, 'slot_died').catch((thrown: unknown) => thrown);
   t.ok(error instanceof AppError && error.code === 'unknown_version', 'a refusal crosses the thread');
 });
+
+t.test(
+  'R104 a slot that dies while it records a caller and their agent has handed the call over',
+  async (t) => {
+    const agent = (event: string, ts: number) => ({
+      kind: 'event',
+      event: { event, ts, identity: 'agent-1' },
+    });
+    const inRoom = { ...CALL, transport: 'rtc_sip', roomName: 'call-1' };
+    for (const [journal, disconnectedBy] of [
+      [lines(inRoom, agent('agent_joined', 2)), 'transfer_to_agent'],
+      [lines(inRoom, agent('agent_joined', 2), agent('agent_left', 3)), 'error'],
+      [lines(CALL, agent('agent_joined', 2)), 'error'],
+    ] as const) {
+      const folder = await folderWith({ 'journal.jsonl': journal });
+      t.equal(await salvageFolder(folder, 'slot_died'), true);
+      t.match((await resultOf(folder)).payload, { disconnected_by: disconnectedBy });
+    }
+  },
+);

@@ -3,6 +3,7 @@ import { HUNG_AFTER_MS, OVERRUN_GRACE_MS } from '../../src/contracts/limits.ts';
 import {
   HANGUP_TO_KILL_MS,
   judge,
+  ROOM_WAIT_MS,
   START_TIMEOUT_MS,
   type Watched,
 } from '../../src/main/slots/progress-watch.ts';
@@ -24,11 +25,13 @@ function busy(call: Partial<NonNullable<Watched['call']>> = {}, heartbeatAtMs = 
       callId: 'c',
       botId: 'b',
       kind: 'telephony',
+      roomName: null,
       handedOverAtMs: T0,
       sinceIso: '',
       maxCallSeconds: 60,
       hangupSentAtMs: null,
       callSid: '',
+      handedOver: false,
       ...call,
     },
   };
@@ -57,6 +60,19 @@ t.test('RT-24 main itself ends a call that overruns its maximum, whatever the sl
     'a call without a session is bounded too',
   );
 });
+
+t.test(
+  'RT-24 a room call has time to ring, and none is ended for its length once the desk has it',
+  async (t) => {
+    const deadlineMs = T0 + 60_000 + ROOM_WAIT_MS + OVERRUN_GRACE_MS;
+    const room = (atMs: number) => judge(busy({ kind: 'sip_outbound', roomName: 'call-1' }, atMs), atMs);
+    t.equal(room(deadlineMs), 'fine');
+    t.equal(room(deadlineMs + 1), 'overrun');
+    const handedOver = (atMs: number) => judge(busy({ roomName: 'call-1', handedOver: true }, atMs), atMs);
+    t.equal(handedOver(deadlineMs + 10_000_000), 'fine');
+    t.equal(judge(busy({ handedOver: true }), T0 + HUNG_AFTER_MS + 1), 'hung', 'its slot is still watched');
+  },
+);
 
 t.test(
   'restarts are immediate once, then back off to a bound, and forgive after a healthy minute',

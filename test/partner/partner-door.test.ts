@@ -82,11 +82,13 @@ t.test('RT-80 the newest socket of a call wins, whatever the order of its messag
       callId,
       botId: 'demo',
       kind: 'partner' as const,
+      roomName: null,
       handedOverAtMs,
       sinceIso: '',
       maxCallSeconds: null,
       hangupSentAtMs: null,
       callSid: 'sid',
+      handedOver: false,
       ...change,
     },
   });

@@ -7,8 +7,10 @@ import { projectPath } from '../../src/platform/project-paths.ts';
 import type { SpeechToText, SttHandlers, SttSession } from '../../src/providers/speech-to-text.ts';
 import { CallEars } from '../../src/slot/call/call-ears.ts';
 import { LateSession } from '../../src/slot/listen/late-session.ts';
+import { TurnModel } from '../../src/slot/listen/turn-model.ts';
 import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
 import type { CallAction } from '../../src/slot/turn/turn-driver.ts';
+import { humanClip, wideHumanClip } from '../listen/fixtures/human-clips.ts';
 import { humanSpeech } from '../support/human-speech.ts';
 
 /**
@@ -27,7 +29,19 @@ const speech = humanSpeech('goforward.raw');
 const word = humanSpeech('cards/001.wav');
 const silence = (seconds: number) => new Int16Array(Math.round(seconds * LINE_RATE_HZ));
 
-async function earsUnderTest(t: Test, engine: Engine = {}, vadConfig: VadConfig = {}, minWords = 0) {
+/** Where the caller is heard at 16 kHz: what judges that audio, and what the engine was fed. */
+interface Room {
+  turnModel: TurnModel;
+  fedSamples: number;
+}
+
+async function earsUnderTest(
+  t: Test,
+  engine: Engine = {},
+  vadConfig: VadConfig = {},
+  minWords = 0,
+  room: Room | null = null,
+) {
   const actions: CallAction[] = [];
   const learned: number[] = [];
   const probable: { turn: number; text: string }[] = [];
@@ -35,7 +49,9 @@ async function earsUnderTest(t: Test, engine: Engine = {}, vadConfig: VadConfig 
   const at = { flushes: 0, discards: 0 };
   let handlers: SttHandlers | undefined;
   const session: SttSession = {
-    feed: () => undefined,
+    feed: (samples) => {
+      if (room) room.fedSamples += samples.length;
+    },
     async flush() {
       at.flushes++;
       if (engine.isMute) return new Promise(() => undefined);
@@ -71,7 +87,8 @@ async function earsUnderTest(t: Test, engine: Engine = {}, vadConfig: VadConfig 
     config,
     stt,
     vad,
-    turnModel: null,
+    turnModel: room?.turnModel ?? null,
+    hearHz: room ? 16_000 : LINE_RATE_HZ,
     finalWaitSamples: () => 2 * LINE_RATE_HZ,
     hooks: {
       obey: (action) => actions.push(action),
@@ -91,10 +108,10 @@ async function earsUnderTest(t: Test, engine: Engine = {}, vadConfig: VadConfig 
   await wait(0);
   let fedSamples = 0;
   /** Feeds audio and waits until it has been looked at. */
-  const hear = async (samples: Int16Array) => {
+  const hear = async (samples: Int16Array, wide?: Int16Array) => {
     for (let from = 0; from < samples.length; from += 160) {
       const frame = samples.subarray(from, from + 160);
-      ears.listener.hear(frame);
+      ears.listener.hear(frame, wide?.subarray(2 * from, 2 * (from + frame.length)));
       fedSamples += frame.length;
       if (from % 1_600 === 0) await settle();
     }
@@ -117,7 +134,22 @@ async function earsUnderTest(t: Test, engine: Engine = {}, vadConfig: VadConfig 
   };
   const of = (type: CallAction['type']) => actions.filter((action) => action.type === type);
   const tell = () => handlers as SttHandlers;
-  return { ears, actions, learned, probable, failures, at, engine, hear, until, botSpeaks, of, tell };
+  const fed = () => fedSamples;
+  return {
+    ears,
+    actions,
+    learned,
+    probable,
+    failures,
+    at,
+    engine,
+    hear,
+    until,
+    botSpeaks,
+    of,
+    tell,
+    fedSamples: fed,
+  };
 }
 
 t.test('RT-05 the engine ends the turns, voice activity still notices interruptions', async (t) => {
@@ -363,10 +395,61 @@ t.test('RT-18 the bot coming back from the far end interrupts nobody', async (t)
   t.equal(call.of('hold_bot').length, call.of('resume_bot').length);
 });
 
+t.test('RT-62 RT-78 in a room the model that ends turns judges audio at 16 kHz', async (t) => {
+  const turnModel = await TurnModel.start({
+    modelPath: await loadModelPath('smart-turn', projectPath('models')),
+  });
+  t.teardown(() => turnModel.close());
+  const judged: { samples: Int16Array; rateHz: number | undefined }[] = [];
+  const verdicts: Promise<unknown>[] = [];
+  const judge = turnModel.judge.bind(turnModel);
+  turnModel.judge = (samples, _deadlineMs, rateHz) => {
+    judged.push({ samples: samples.slice(), rateHz });
+    // A loaded machine must not turn the verdict into one of the silence rule.
+    const verdict = judge(samples, 20_000, rateHz);
+    verdicts.push(verdict);
+    return verdict;
+  };
+  const room: Room = { turnModel, fedSamples: 0 };
+  const call = await earsUnderTest(t, { texts: ['go forward ten meters'] }, {}, 0, room);
+  await call.hear(silence(1), new Int16Array(2 * LINE_RATE_HZ));
+  await call.hear(humanClip('goforward.raw'), wideHumanClip('goforward.raw'));
+  // The model answers by the clock of the machine, so the line stands still while it thinks.
+  for (let round = 0; round < 20 && verdicts.length === 0; round++) await call.hear(silence(0.1));
+  await Promise.all(verdicts);
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'go forward ten meters', decidedBy: 'model' }]);
+  t.ok(judged.length > 0);
+  for (const { samples, rateHz } of judged) {
+    t.equal(rateHz, 16_000);
+    t.ok(samples.length > 1.5 * 16_000, `${samples.length} samples of the sentence and its pre-roll`);
+  }
+  t.equal(room.fedSamples, 2 * call.fedSamples(), 'and the engine is fed all of it at 16 kHz');
+});
+
+t.test('RT-62 ten seconds wait for an engine that connects, at 16 kHz too', async (t) => {
+  for (const rateHz of [LINE_RATE_HZ, 16_000]) {
+    const fed: number[] = [];
+    const opening = Promise.withResolvers<SttSession>();
+    const late = new LateSession(opening.promise, rateHz);
+    const second = new Int16Array(rateHz);
+    for (let number = 1; number <= 13; number++) late.feed(second.fill(number));
+    opening.resolve({
+      feed: (samples) => void fed.push(samples[0] as number),
+      flush: async () => ({ text: '', confidence: null }),
+      discard: () => undefined,
+      close: async () => undefined,
+    });
+    await late.flush(AbortSignal.timeout(10_000));
+    t.same(fed, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13], `the latest ten at ${rateHz} Hz`);
+    await late.close();
+  }
+});
+
 t.test('audio that comes while the engine connects is fed once it has, and a flush waits', async (t) => {
   const fed: number[] = [];
   const opening = Promise.withResolvers<SttSession>();
-  const late = new LateSession(opening.promise);
+  const late = new LateSession(opening.promise, LINE_RATE_HZ);
   late.feed(Int16Array.of(1, 2));
   late.feed(Int16Array.of(3));
   const flushed = late.flush(AbortSignal.timeout(10_000));
@@ -383,10 +466,10 @@ t.test('audio that comes while the engine connects is fed once it has, and a flu
 
   // A time-out alone keeps no process alive.
   const alive = setTimeout(() => undefined, 10_000);
-  const never = new LateSession(new Promise<SttSession>(() => undefined));
+  const never = new LateSession(new Promise<SttSession>(() => undefined), LINE_RATE_HZ);
   await t.rejects(never.flush(AbortSignal.timeout(50)), { name: 'TimeoutError' });
   await never.close();
-  const failed = new LateSession(Promise.reject(new Error('refused')));
+  const failed = new LateSession(Promise.reject(new Error('refused')), LINE_RATE_HZ);
   await t.rejects(failed.flush(AbortSignal.timeout(10_000)), /refused/);
   clearTimeout(alive);
 });

@@ -108,3 +108,13 @@ t.test('RT-74 the clock ticks while there is nothing to say', async (t) => {
   await wait(450);
   t.ok(ticks() >= 3, `${ticks()} ticks in 450 ms`);
 });
+
+t.test('RT-74 the clock ticks while live audio comes in frame by frame', async (t) => {
+  const { pacer, sent, ticks } = pacerUnderTest(200);
+  for (let at = 0; at < 40; at++) {
+    pacer.push(pacer.epoch, 1, numbered(at, 1));
+    await wait(15);
+  }
+  t.equal(sent.length, 40);
+  t.ok(ticks() >= 4, `${ticks()} ticks in 600 ms`);
+});

@@ -19,7 +19,7 @@ function slotThatHears(message: object | null): Promise<{ code: number | null; s
 t.test('a slot that meets another version of its messages says so and leaves', async (t) => {
   const { code, said } = await slotThatHears({ v: 99, type: 'init' });
   t.equal(code, 1);
-  t.match(said, /main speaks version 99 of the slot messages, this slot 1; restart the appliance/);
+  t.match(said, /main speaks version 99 of the slot messages, this slot 2; restart the appliance/);
 });
 
 t.test('an idle slot leaves when main is gone', async (t) => {

@@ -8,12 +8,15 @@ import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hostPort, type Settings } from '../../platform/settings.ts';
+import type { RoomDesk } from '../rooms/room-desk.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { createCallSockets } from './call-sockets.ts';
 import { isCoreSecret } from './core-secret.ts';
 import { createDialout, type DialOut } from './dialout.ts';
 import type { LeaseSource } from './hand-over.ts';
+import { pathOf } from './json-route.ts';
 import { REFUSALS, type Refusal, refusalParts } from './refusal.ts';
+import { createRoomRoutes } from './room-routes.ts';
 
 /** Request line and headers together; more is answered 431. */
 const MAX_HEADER_BYTES = 16_384;
@@ -48,6 +51,8 @@ export interface FleetDoorOptions {
   media?: () => MediaServerAccess | null;
   /** Absent where the media server with SIP is not set up on this host. */
   dialOut?: DialOut;
+  /** Absent where this door has no rooms. */
+  rooms?: RoomDesk;
   logger: Logger;
 }
 
@@ -65,6 +70,7 @@ export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoo
     media: options.media ?? (() => null),
   });
   const dialout = createDialout({ ...options, freeSlots });
+  const rooms = options.rooms ? createRoomRoutes({ ...options, freeSlots, desk: options.rooms }) : () => null;
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -85,9 +91,10 @@ export async function openFleetDoor(options: FleetDoorOptions): Promise<FleetDoo
   server.on('upgrade', calls.onUpgrade);
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
-    const path = (request.url ?? '').split('?', 1)[0];
-    if (path === DIALOUT_PATH) {
-      void dialout(request, response);
+    const path = pathOf(request);
+    const handler = path === DIALOUT_PATH ? dialout : rooms(path);
+    if (handler) {
+      void handler(request, response);
       return;
     }
     if (path !== FLEET_HEALTH_PATH) {

@@ -49,6 +49,16 @@ export const REFUSALS = {
     status: 503,
     body: { error: 'Media-server SIP is not configured on this host', code: 'sip_not_configured' },
   },
+  mediaNotConfigured: {
+    status: 503,
+    body: { error: 'Media server is not configured on this host', code: 'media_not_configured' },
+  },
+  alreadyAttached: { status: 409, body: { error: 'Already attached', code: 'already_attached' } },
+  roomGone: { status: 409, body: { error: 'Room gone', code: 'room_gone' } },
+  reservationExpired: {
+    status: 410,
+    body: { error: 'Reservation expired', code: 'reservation_expired' },
+  },
   methodNotAllowed: { status: 405, body: { error: 'Method not allowed', code: 'method_not_allowed' } },
 } as const satisfies Record<string, Refusal>;
 
@@ -66,6 +76,16 @@ export function badBody(
 ): Refusal {
   const error = status === 422 ? 'Validation error' : 'Bad request';
   return { status, body: { error, code, detail, ...(errors ? { errors } : {}) } };
+}
+
+/** The media server, or the way to it, stands between the host and the call; another host may do better. */
+export function mediaRefusal(code: 'media_unavailable' | 'config_failed', detail: string): Refusal {
+  const error = code === 'config_failed' ? 'No call config' : 'Media server unavailable';
+  return {
+    status: code === 'config_failed' ? 502 : 503,
+    body: { error, code, detail, retry_after_seconds: RETRY_AFTER_SECONDS },
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  };
 }
 
 /** The host could serve, but must not now (RT-71); `detail` says what is short. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { roomFields } from '../../contracts/assemble-results.ts';
 import { type CallResults, DisconnectedBy } from '../../contracts/call-results.ts';
 import { RECORDING_FILE, RESULT_FILE, type SpoolResult } from '../../contracts/spool.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
@@ -62,15 +63,23 @@ export function salvagedResults(
     transfer_at: transferred?.ts ?? null,
     transfer_failed_reason: null,
     raw_duration_seconds: durationSeconds,
+    ...roomFields(call, journal.events),
     end_detail: { salvaged: true, cause, journal_lines_lost: journal.unreadable },
     bot_id: call.botId,
   };
 }
 
-/** The arbiter's verdict where the slot had reached one before it died, else `error`. */
+/** The arbiter's verdict where the slot had reached one before it died; else what the journal shows, or `error`. */
 function causeOf(journal: Journal): CallResults['disconnected_by'] {
   const known = DisconnectedBy.anyOf.find((literal) => literal.const === journal.end?.disconnectedBy);
-  return known?.const ?? 'error';
+  if (known) return known.const;
+  return isWithAgent(journal) ? 'transfer_to_agent' : 'error';
+}
+
+/** A caller in a room of their own stays with the agent when the slot dies that only recorded them (decisions.md 23). */
+function isWithAgent({ call, events }: Journal): boolean {
+  const last = events.findLast(({ event }) => event === 'agent_joined' || event === 'agent_left');
+  return call?.roomName !== undefined && last?.event === 'agent_joined';
 }
 
 function lastSecond(journal: Journal, recordedSeconds: number | null): number {

@@ -17,6 +17,8 @@ export interface SpoolIntakeOptions {
   spoolFolder: string;
   recordingsFolder: string;
   outbox: ResultsOutbox;
+  /** Takes what the folder holds for the agent desk, before it goes. A rejection leaves the folder for another try. */
+  takeNotes?(callId: string, folder: string, how: { isDead: boolean }): Promise<void>;
   /** The row is on disk and the folder is gone: delivery may start. */
   onTaken(row: OutboxRow): void;
   logger: Logger;
@@ -132,7 +134,7 @@ export class SpoolIntake {
 export async function takeFolder(
   callId: string,
   cause: SalvageCause,
-  options: Pick<SpoolIntakeOptions, 'spoolFolder' | 'recordingsFolder' | 'outbox' | 'logger'>,
+  options: Pick<SpoolIntakeOptions, 'spoolFolder' | 'recordingsFolder' | 'outbox' | 'takeNotes' | 'logger'>,
 ): Promise<OutboxRow | null> {
   const folder = join(options.spoolFolder, callId);
   const facts = { call_id: callId };
@@ -149,6 +151,7 @@ export async function takeFolder(
       'a call was salvaged from its journal',
     );
   }
+  await options.takeNotes?.(callId, folder, { isDead: reading.salvaged });
   await placeRecording(folder, reading, options);
   if (reading.body.length > RESULTS_MAX_BYTES) {
     options.logger.warn({ ...facts, bytes: reading.body.length }, 'a result is larger than receivers accept');

@@ -1,6 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetWorker } from '../../contracts/fleet.ts';
+import { HANDOFF_FILE } from '../../contracts/handoff.ts';
 import { CONFIG_TIMEOUT_MS, CONNECTED_TIMEOUT_MS, HUNG_AFTER_MS } from '../../contracts/limits.ts';
 import type { SpoolOwner } from '../../contracts/spool.ts';
 import { describeError } from '../../platform/app-error.ts';
@@ -9,7 +10,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { isAlive } from '../../platform/process-identity.ts';
 import type { SalvageCause } from '../outbox/salvage.ts';
 import { reportHungProcess } from './hung-report.ts';
-import type { EndBounds } from './progress-watch.ts';
+import { type EndBounds, ROOM_WAIT_MS } from './progress-watch.ts';
 import { ownerTouchedAtMs, readFolderFacts, readJournalCall } from './spool-owner.ts';
 
 /** How often known orphans are looked at. */
@@ -29,7 +30,8 @@ export interface OrphanCallsOptions {
   isOwnProcess(pid: number): boolean;
   intake: {
     isKnown(callId: string): boolean;
-    take(callId: string, cause: SalvageCause): void;
+    /** `room` is where the dead call stood, null where it had none. */
+    take(callId: string, cause: SalvageCause, room: string | null): void;
     leaveForeign(callId: string, detail: string): void;
   };
   /** The number of orphans has changed. */
@@ -67,6 +69,36 @@ export class OrphanCalls {
     return this.orphans.size;
   }
 
+  has(callId: string): boolean {
+    return this.orphans.has(callId);
+  }
+
+  /** The call that stands in this room. */
+  inRoom(roomName: string): string | null {
+    for (const { callId, owner } of this.orphans.values()) if (owner.room === roomName) return callId;
+    return null;
+  }
+
+  /** The call in this room with the session that its config named; null for a room without one. */
+  async sessionInRoom(
+    roomName: string,
+  ): Promise<{ callId: string; sessionId: string | null; workerId: string } | null> {
+    const callId = this.inRoom(roomName);
+    const pid = this.orphans.get(callId ?? '')?.owner.pid;
+    if (callId === null) return null;
+    const call = await readJournalCall(join(this.options.spoolFolder, callId));
+    return { callId, sessionId: call?.sessionId ?? null, workerId: `orphan-${pid}` };
+  }
+
+  /** Asks the slot to end the call now. False where there is no such orphan. */
+  hangUp(callId: string): boolean {
+    const orphan = this.orphans.get(callId);
+    if (!orphan) return false;
+    orphan.toldToHangUpAtMs ??= monotonicMs();
+    signal(orphan.owner, 'SIGTERM');
+    return true;
+  }
+
   workers(): FleetWorker[] {
     return [...this.orphans.values()].map(({ callId, owner }) => ({
       id: `orphan-${owner.pid}`,
@@ -74,6 +106,7 @@ export class OrphanCalls {
       pid: owner.pid,
       call_id: callId,
       bot_id: owner.botId,
+      ...(owner.room === undefined ? {} : { room_name: owner.room }),
       since: owner.createdAt,
       rss_bytes: null,
       version: owner.version,
@@ -103,11 +136,11 @@ export class OrphanCalls {
       if (facts.kind === 'foreign') {
         intake.leaveForeign(callId, `spool version ${String(facts.version)}`);
       } else if (facts.kind === 'ownerless') {
-        if (facts.finished || facts.ageMs > OWNERLESS_AFTER_MS) intake.take(callId, 'slot_died');
+        if (facts.finished || facts.ageMs > OWNERLESS_AFTER_MS) intake.take(callId, 'slot_died', null);
       } else if (isAlive(facts.owner) && !this.options.isOwnProcess(facts.owner.pid)) {
         this.adopt(callId, facts.owner, facts.ownerTouchedAtMs);
       } else {
-        intake.take(callId, 'slot_died');
+        intake.take(callId, 'slot_died', facts.owner.room ?? null);
       }
     }
   }
@@ -133,12 +166,15 @@ export class OrphanCalls {
   private async poll(): Promise<void> {
     for (const orphan of [...this.orphans.values()]) {
       if (!isAlive(orphan.owner)) {
+        // Read again: a call on a socket gets its room only when it is handed over.
+        const facts = await readFolderFacts(join(this.options.spoolFolder, orphan.callId));
+        const room = facts?.kind === 'owned' ? facts.owner.room : orphan.owner.room;
         this.orphans.delete(orphan.callId);
         this.options.logger.info(
           { call_id: orphan.callId, slot_pid: orphan.owner.pid },
           'an orphan has left',
         );
-        this.options.intake.take(orphan.callId, orphan.cause);
+        this.options.intake.take(orphan.callId, orphan.cause, room ?? null);
         this.options.onChange();
       } else {
         await this.watch(orphan);
@@ -178,10 +214,14 @@ export class OrphanCalls {
 
   /** When the call should be over, in wall-clock ms; without a session only the set-up may take time. */
   private async deadlineOf(orphan: Orphan, folder: string): Promise<number> {
+    // Once the agent desk has the call, no maximum duration ends it (decisions.md 22).
+    if (await exists(join(folder, HANDOFF_FILE))) return Number.POSITIVE_INFINITY;
     if (orphan.deadlineWallMs === null) {
+      const waitMs = orphan.owner.room === undefined ? 0 : ROOM_WAIT_MS;
       const call = await readJournalCall(folder);
-      if (!call) return Date.parse(orphan.owner.createdAt) + CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS;
-      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000;
+      if (!call)
+        return Date.parse(orphan.owner.createdAt) + CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS + waitMs;
+      orphan.deadlineWallMs = Date.parse(call.startedAt) + call.maxCallSeconds * 1000 + waitMs;
     }
     return orphan.deadlineWallMs;
   }
@@ -209,6 +249,13 @@ export class OrphanCalls {
     };
     this.timers.push(setTimeout(run, everyMs));
   }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Signals exactly this process: the pid may have been given away since it was last looked at. */

@@ -18,6 +18,11 @@ export const START_TIMEOUT_MS = 60_000;
  * and 5 s are for the hang-up itself. Then it is killed.
  */
 export const HANGUP_TO_KILL_MS = 65_000;
+/**
+ * So much longer may a room call take than its maximum duration, which begins when the customer is there: a telephone
+ * rings for a minute, a visitor has a minute to come, and the room is joined before.
+ */
+export const ROOM_WAIT_MS = 90_000;
 /** When the watch itself comes this late, main was stopped, and old heartbeats prove nothing about the slots. */
 const OWN_STALL_MS = 2_000;
 
@@ -48,14 +53,15 @@ export function judge(slot: Watched, nowMs: number, bounds: EndBounds = END_BOUN
   if (call.hangupSentAtMs !== null) {
     return nowMs - call.hangupSentAtMs > bounds.hangupToKillMs ? 'ignores_hangup' : 'fine';
   }
+  if (call.handedOver) return 'fine';
   return nowMs > deadlineOf(call) + bounds.overrunGraceMs ? 'overrun' : 'fine';
 }
 
 /** When a call should be over. Before the session exists, only the set-up may take time. */
 function deadlineOf(call: LiveCall): number {
-  const allowedMs =
-    call.maxCallSeconds === null ? CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS : call.maxCallSeconds * 1000;
-  return call.handedOverAtMs + allowedMs;
+  if (call.maxCallSeconds === null) return call.handedOverAtMs + CONNECTED_TIMEOUT_MS + CONFIG_TIMEOUT_MS;
+  const waitMs = call.roomName === null ? 0 : ROOM_WAIT_MS;
+  return call.handedOverAtMs + call.maxCallSeconds * 1000 + waitMs;
 }
 
 /**

@@ -3,10 +3,15 @@ import type { SlotInit } from '../../contracts/slot-messages.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { replacedSlots } from './replaced-calls.ts';
 import { delayAfterFailure, freshRestartState, type RestartState } from './restart-policy.ts';
-import { type SlotEnding, type SlotNews, SlotProcess } from './slot-process.ts';
+import { type LiveCall, type SlotEnding, type SlotNews, SlotProcess } from './slot-process.ts';
 
 /** A slot is renewed after this many calls, before small leaks add up (RT-73). */
 export const RECYCLE_AFTER_CALLS = 500;
+/**
+ * So many calls through rooms renew it earlier: the real-time SDK keeps some 0.4 MB of each room that it has joined
+ * (measured over 30 joins).
+ */
+export const RECYCLE_AFTER_ROOM_CALLS = 50;
 /** A slot is renewed when its resident memory has grown by this much since it became ready (RT-73). */
 export const RECYCLE_AFTER_GROWTH_BYTES = 256 * 1_048_576;
 
@@ -17,14 +22,15 @@ export interface SlotPoolOptions {
   /** The init message of a slot by its number. */
   init(slotId: number): SlotInit;
   /** The call is over and its spool folder is whole. */
-  onFinished(callId: string, hasResult: boolean): void;
+  onFinished(call: LiveCall, hasResult: boolean): void;
   /** The process of a call ended before the call did. */
-  onDied(callId: string, cause: 'slot_died' | 'slot_hung'): void;
+  onDied(call: LiveCall, cause: 'slot_died' | 'slot_hung'): void;
   /** What a slot tells beyond its own life: its process, and what it said. */
   onNews(slot: SlotProcess, message: SlotNews): void;
   /** A process is no longer there, or no longer ours: what it held for itself is free. */
   onSlotGone(slot: SlotProcess): void;
   recycleAfterCalls: number;
+  recycleAfterRoomCalls: number;
   logger: Logger;
 }
 
@@ -78,19 +84,31 @@ export class SlotPool {
 
   /** A free slot, held for the caller until it hands a call over or gives it back; null when the host is full. */
   lease(): SlotProcess | null {
+    return this.take('leased');
+  }
+
+  /** The same for a call that is still to be dialled (decisions.md 14): given back, or made a lease by its call. */
+  reserve(): SlotProcess | null {
+    return this.take('reserved');
+  }
+
+  private take(state: 'leased' | 'reserved'): SlotProcess | null {
     if (this.draining || this.closed) return null;
     let chosen: SlotProcess | null = null;
     for (const slot of this.slots()) {
       // The longest idle one: a slot that has just failed a caller is not the one its second try gets.
       if (isFree(slot) && (chosen === null || slot.idleSinceMs < chosen.idleSinceMs)) chosen = slot;
     }
-    if (chosen) chosen.state = 'leased';
+    if (chosen) chosen.state = state;
     return chosen;
   }
 
-  /** Gives back a lease that no call came of. */
+  /** Gives back a lease or a reservation that no call came of. */
   release(slot: SlotProcess): void {
-    if (slot.state === 'leased') slot.state = 'idle';
+    if (slot.state !== 'leased' && slot.state !== 'reserved') return;
+    slot.state = 'idle';
+    if (this.draining || this.closed) slot.leave();
+    else this.fill(this.orphans);
   }
 
   /** Starts what is missing. `orphans` places stay empty until their calls have left (decisions.md 5). */
@@ -123,11 +141,14 @@ export class SlotPool {
     );
   }
 
-  /** No more leases; idle slots leave, busy ones after their call. Resolves when all have left. */
+  /**
+   * No more leases; idle slots leave, busy ones after their call, reserved ones when the call that somebody is dialling
+   * has come and gone or the reservation has expired. Resolves when all have left.
+   */
   async drain(): Promise<void> {
     this.draining = true;
     this.cancelRestarts();
-    for (const slot of this.slots()) slot.leave();
+    for (const slot of this.slots()) if (slot.state !== 'reserved') slot.leave();
     await this.until(() => this.slots().length === 0);
   }
 
@@ -163,18 +184,19 @@ export class SlotPool {
             older.hangUp('replaced');
           }
         },
-        finished: (slot, callId, hasResult) => {
-          this.recycle(slot);
-          this.options.onFinished(callId, hasResult);
+        finished: (slot, call, hasResult) => {
+          if (this.draining) slot.leave();
+          else this.recycle(slot);
+          this.options.onFinished(call, hasResult);
           this.wake();
         },
-        ended: (slot, ending, callId) => this.onEnded(place, slot, ending, callId),
+        ended: (slot, ending, call) => this.onEnded(place, slot, ending, call),
         news: (slot, message) => this.options.onNews(slot, message),
       },
     );
   }
 
-  private onEnded(place: Place, slot: SlotProcess, ending: SlotEnding, callId: string | null): void {
+  private onEnded(place: Place, slot: SlotProcess, ending: SlotEnding, call: LiveCall | null): void {
     place.slot = null;
     this.options.onSlotGone(slot);
     if (ending.kind === 'died') {
@@ -184,7 +206,7 @@ export class SlotPool {
         {
           slot: slot.slotId,
           slot_pid: slot.pid,
-          call_id: callId,
+          call_id: call?.callId ?? null,
           cause: ending.cause,
           detail: ending.detail,
           restart_in_ms: delayMs,
@@ -197,7 +219,7 @@ export class SlotPool {
           this.fill(this.orphans);
         }, delayMs);
       }
-      if (callId) this.options.onDied(callId, ending.cause);
+      if (call) this.options.onDied(call, ending.cause);
     } else if (ending.kind === 'left') {
       this.fill(this.orphans);
     }
@@ -209,7 +231,10 @@ export class SlotPool {
       slot.rssBytes !== null &&
       slot.firstRssBytes !== null &&
       slot.rssBytes - slot.firstRssBytes > RECYCLE_AFTER_GROWTH_BYTES;
-    if (!grown && slot.callsTaken < this.options.recycleAfterCalls) return;
+    const isWorn =
+      slot.callsTaken >= this.options.recycleAfterCalls ||
+      slot.roomCallsTaken >= this.options.recycleAfterRoomCalls;
+    if (!grown && !isWorn) return;
     this.options.logger.info(
       { slot: slot.slotId, calls: slot.callsTaken, rss_bytes: slot.rssBytes },
       'slot is renewed',

@@ -1,6 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
-import type { MainToSlot, SlotCall, SlotInit, SlotToMain } from '../../contracts/slot-messages.ts';
+import type {
+  MainToSlot,
+  RoomCallKind,
+  SlotCall,
+  SlotInit,
+  SlotRoomCall,
+  SlotToMain,
+} from '../../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
@@ -13,7 +20,8 @@ const CHANNEL_LOST_GRACE_MS = 2_000;
 /** What a slot may know of main's environment; secrets travel in the init message. */
 const ENVIRONMENT = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'] as const;
 
-export type SlotState = 'starting' | 'idle' | 'leased' | 'busy' | 'ended';
+/** `leased`: about to get a call. `reserved`: kept for one that a dialler is about to make (decisions.md 14). */
+export type SlotState = 'starting' | 'idle' | 'leased' | 'reserved' | 'busy' | 'ended';
 
 /**
  * How a slot process ended. `left`: we asked it to. `died`: it exited, or lost its channel, by itself or by our
@@ -36,8 +44,8 @@ export interface SlotListener {
   ready(slot: SlotProcess): void;
   /** The carrier's id of the call in this slot is known now. */
   identified(slot: SlotProcess): void;
-  finished(slot: SlotProcess, callId: string, hasResult: boolean): void;
-  ended(slot: SlotProcess, ending: SlotEnding, callId: string | null): void;
+  finished(slot: SlotProcess, call: LiveCall, hasResult: boolean): void;
+  ended(slot: SlotProcess, ending: SlotEnding, call: LiveCall | null): void;
   /** Whatever a slot tells that is not about its own life. */
   news(slot: SlotProcess, message: SlotNews): void;
 }
@@ -49,7 +57,9 @@ export type SlotNews = Exclude<SlotToMain, { type: LifeCycle }>;
 export interface LiveCall {
   callId: string;
   botId: string;
-  kind: SlotCall['kind'];
+  kind: SlotCall['kind'] | RoomCallKind;
+  /** The room of a room call; null for a call on a socket. */
+  roomName: string | null;
   handedOverAtMs: number;
   sinceIso: string;
   /** Known once the slot has loaded the config. */
@@ -57,6 +67,8 @@ export interface LiveCall {
   hangupSentAtMs: number | null;
   /** The carrier's own id, '' where there is none or it is not known yet. */
   callSid: string;
+  /** The agent desk has been told of the call: the maximum duration no longer ends it (decisions.md 22). */
+  handedOver: boolean;
 }
 
 /**
@@ -71,6 +83,7 @@ export class SlotProcess {
   state: SlotState = 'starting';
   call: LiveCall | null = null;
   callsTaken = 0;
+  roomCallsTaken = 0;
   rssBytes: number | null = null;
   /** Resident size when it was last idle and fresh; growth is measured against it. */
   firstRssBytes: number | null = null;
@@ -132,17 +145,29 @@ export class SlotProcess {
    * closes it together with a dead slot.
    */
   handOver(call: SlotCall, socket: Socket): Promise<void> {
+    return this.give(call, null, socket);
+  }
+
+  /** The same for a room call, with which no socket travels. */
+  takeRoomCall(call: SlotRoomCall): Promise<void> {
+    return this.give(call, call.roomName);
+  }
+
+  private give(call: SlotCall | SlotRoomCall, roomName: string | null, socket?: Socket): Promise<void> {
     this.state = 'busy';
     this.callsTaken += 1;
+    if (roomName !== null) this.roomCallsTaken += 1;
     this.call = {
       callId: call.callId,
       botId: call.botId,
       kind: call.kind,
+      roomName,
       handedOverAtMs: monotonicMs(),
       sinceIso: new Date(call.acceptedAtMs).toISOString(),
       maxCallSeconds: null,
       hangupSentAtMs: null,
       callSid: '',
+      handedOver: false,
     };
     return new Promise((resolve, reject) => {
       if (!this.reachable) {
@@ -187,10 +212,9 @@ export class SlotProcess {
   disown(): void {
     if (this.state === 'ended' || this.disowned) return;
     this.disowned = true;
-    const call = this.call;
     if (this.child.connected) this.child.disconnect();
     this.child.unref();
-    this.end({ kind: 'gone' }, call?.callId ?? null);
+    this.end({ kind: 'gone' });
   }
 
   tell(message: MainToSlot): void {
@@ -237,14 +261,22 @@ export class SlotProcess {
       case 'finished':
         // A repeat, or an answer to a call that is not ours, must not free a lease.
         if (this.call?.callId !== message.callId) return;
-        this.call = null;
-        this.becomeIdle();
-        if (this.leaving) this.expectExit(LEAVE_TIMEOUT_MS);
-        this.listener.finished(this, message.callId, message.hasResult);
+        this.endCall(this.call, message.hasResult);
+        return;
+      case 'desk_notes':
+        if (this.call?.callId === message.callId) this.call.handedOver = true;
+        this.listener.news(this, message);
         return;
       default:
         this.listener.news(this, message);
     }
+  }
+
+  private endCall(call: LiveCall, hasResult: boolean): void {
+    this.call = null;
+    this.becomeIdle();
+    if (this.leaving) this.expectExit(LEAVE_TIMEOUT_MS);
+    this.listener.finished(this, call, hasResult);
   }
 
   private becomeIdle(): void {
@@ -263,21 +295,21 @@ export class SlotProcess {
   }
 
   private onExit(code: number | null, signal: NodeJS.Signals | null): void {
-    const callId = this.call?.callId ?? null;
-    if (this.leaving && this.killedFor === null && code === 0 && callId === null) {
-      this.end({ kind: 'left' }, null);
+    if (this.leaving && this.killedFor === null && code === 0 && this.call === null) {
+      this.end({ kind: 'left' });
       return;
     }
     const detail = signal ? `signal ${signal}` : code === null ? 'could not be started' : `exit code ${code}`;
-    this.end({ kind: 'died', cause: this.killedFor ?? 'slot_died', detail }, callId);
+    this.end({ kind: 'died', cause: this.killedFor ?? 'slot_died', detail });
   }
 
-  private end(ending: SlotEnding, callId: string | null): void {
+  private end(ending: SlotEnding): void {
     if (this.state === 'ended') return;
     clearTimeout(this.timer);
+    const { call } = this;
     this.state = 'ended';
     this.call = null;
-    this.listener.ended(this, ending, callId);
+    this.listener.ended(this, ending, call);
   }
 }
 

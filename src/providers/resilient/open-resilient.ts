@@ -23,15 +23,18 @@ export interface CallProviders {
 /**
  * The three steps of a call, each over the bot's provider and its fallbacks. The first of each is opened here, which
  * connects to nobody; a fallback is opened when it is needed. Where the first cannot be made of its settings, a
- * fallback begins. Throws `bad_provider_config` where none can.
+ * fallback begins. Speech to text is fed at `hearHz`, where that is not the rate of the voices too. Throws
+ * `bad_provider_config` where none can.
  */
 export async function openCallProviders(
   config: Pick<RuntimeConfig, 'stt' | 'llm' | 'tts'>,
   context: ProviderContext,
   weather: ProviderWeather,
+  hearHz: number = context.sampleRate,
 ): Promise<CallProviders> {
+  const hearing = { ...context, sampleRate: hearHz };
   const [stt, llm, tts] = await Promise.all([
-    openChain({ family: 'stt', config: config.stt, context, weather, open: openStt }),
+    openChain({ family: 'stt', config: config.stt, context: hearing, weather, open: openStt }),
     openChain({ family: 'llm', config: config.llm, context, weather, open: openLlm }),
     openChain({ family: 'tts', config: config.tts, context, weather, open: openTts }),
   ]);

@@ -1,10 +1,9 @@
-import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
 import type { SttHandlers, SttResult, SttSession } from '../speech-to-text.ts';
 import { type DecoderFiles, readHypothesis } from './decoder-files.ts';
 import { BLOCK_SAMPLES, DecoderProcess } from './decoder-process.ts';
-import { createWideBand, WIDE_RATE_HZ } from './wide-band.ts';
+import { createWideBand, WIDE_RATE_HZ, type WideBand } from './wide-band.ts';
 
 /** Silence that ends an utterance inside the program: shorter pauses of a turn stay in one. */
 const PAUSE_FRAMES = 100;
@@ -28,7 +27,6 @@ export const DECODER_ARGS: readonly string[] = [
 
 /** The pause, and what the program needs to notice that it began. */
 const SILENCE_BLOCKS = Math.ceil(((PAUSE_FRAMES + 30) * (WIDE_RATE_HZ / FRAME_RATE_HZ)) / BLOCK_SAMPLES);
-const SILENCE = new Int16Array((BLOCK_SAMPLES * LINE_RATE_HZ) / WIDE_RATE_HZ);
 
 /** Silence that a new program hears before its first turn; after that the end of each turn is silence enough. */
 const LEAD_IN_BLOCKS = 4;
@@ -53,6 +51,8 @@ type Step = { kind: 'audio'; samples: Int16Array } | TurnEnd;
 export interface DecoderSessionSettings {
   files: DecoderFiles;
   unclearText: string;
+  /** Of the audio that is fed: 8000 or 16000. */
+  sampleRate: number;
 }
 
 /**
@@ -63,6 +63,8 @@ export interface DecoderSessionSettings {
 export class DecoderSession implements SttSession {
   readonly #settings: DecoderSessionSettings;
   readonly #handlers: SttHandlers;
+  /** What one block of the decoder is made of. */
+  readonly #silence: Int16Array;
   #decoder: DecoderProcess | null = null;
   readonly #steps: Step[] = [];
   #waitingSamples = 0;
@@ -72,7 +74,7 @@ export class DecoderSession implements SttSession {
   /** Audio at 16 kHz that does not fill a block yet. */
   #block = new Int16Array(BLOCK_SAMPLES);
   #blockFill = 0;
-  #widen = createWideBand();
+  #widen: WideBand;
 
   /** The open turn: its audio, what was heard in it, and why it can have no text, if so. */
   #turnAudio: Int16Array[] = [];
@@ -87,6 +89,8 @@ export class DecoderSession implements SttSession {
   private constructor(settings: DecoderSessionSettings, handlers: SttHandlers) {
     this.#settings = settings;
     this.#handlers = handlers;
+    this.#silence = new Int16Array((BLOCK_SAMPLES * settings.sampleRate) / WIDE_RATE_HZ);
+    this.#widen = createWideBand(settings.sampleRate);
   }
 
   static async open(settings: DecoderSessionSettings, handlers: SttHandlers): Promise<DecoderSession> {
@@ -100,15 +104,15 @@ export class DecoderSession implements SttSession {
     return this.#decoder?.pid ?? null;
   }
 
-  /** 8 kHz samples that were fed and that the decoder has not read yet; what does not fill a block is not counted. */
+  /** Samples that were fed and that the decoder has not read yet; what does not fill a block is not counted. */
   get lagSamples(): number {
     const unread = this.#decoder?.unreadSamples ?? 0;
-    return this.#waitingSamples + unread * (LINE_RATE_HZ / WIDE_RATE_HZ);
+    return this.#waitingSamples + unread * (this.#settings.sampleRate / WIDE_RATE_HZ);
   }
 
   feed(samples: Int16Array): void {
     if (this.#closed || this.#over || samples.length === 0) return;
-    if (this.lagSamples + samples.length > (MAX_WAITING_MS / 1000) * LINE_RATE_HZ) {
+    if (this.lagSamples + samples.length > this.#samplesOf(MAX_WAITING_MS)) {
       const error = new AppError('provider_timeout', `pocketsphinx is more than ${MAX_WAITING_MS} ms behind`);
       this.#dropSteps(error);
       this.#forgetTurn();
@@ -189,7 +193,7 @@ export class DecoderSession implements SttSession {
     if (this.#turnFailure) return;
     this.#turnAudio.push(samples);
     this.#turnSamples += samples.length;
-    while (this.#turnSamples > (MAX_REPLAY_MS / 1000) * LINE_RATE_HZ && this.#turnAudio.length > 1) {
+    while (this.#turnSamples > this.#samplesOf(MAX_REPLAY_MS) && this.#turnAudio.length > 1) {
       this.#turnSamples -= this.#turnAudio.shift()?.length ?? 0;
     }
     if (this.#decoder) this.#writeWide(this.#widen(samples));
@@ -218,7 +222,7 @@ export class DecoderSession implements SttSession {
   /** Makes the decoder say all that it heard in the turn; null when it broke over it. */
   async #decode(decoder: DecoderProcess): Promise<string | null> {
     try {
-      for (let block = 0; block < SILENCE_BLOCKS; block++) this.#writeWide(this.#widen(SILENCE));
+      for (let block = 0; block < SILENCE_BLOCKS; block++) this.#writeWide(this.#widen(this.#silence));
       this.#writeWide(new Int16Array(BLOCK_SAMPLES - this.#blockFill));
       // The program has dealt with a block when it reads the next, so one more is needed.
       this.#writeWide(new Int16Array(BLOCK_SAMPLES));
@@ -271,7 +275,7 @@ export class DecoderSession implements SttSession {
     this.#decoder = started;
     this.#heard = [];
     this.#blockFill = 0;
-    this.#widen = createWideBand();
+    this.#widen = createWideBand(this.#settings.sampleRate);
     // Speech is told from what came before it, so a voice that begins at once would lose its first sound.
     for (let block = 0; block < LEAD_IN_BLOCKS; block++) this.#writeWide(new Int16Array(BLOCK_SAMPLES));
   }
@@ -299,6 +303,10 @@ export class DecoderSession implements SttSession {
     if (++this.#brokenInARow < MAX_BROKEN_IN_A_ROW) return;
     this.#over = error;
     this.#handlers.onFailure(error);
+  }
+
+  #samplesOf(ms: number): number {
+    return (ms * this.#settings.sampleRate) / 1000;
   }
 
   #forgetTurn(): void {

@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { findEngine } from '../../platform/engine-programs.ts';
+import type { ProviderContext } from '../provider-context.ts';
 import { ProviderSettings } from '../provider-settings.ts';
 import type { SpeechToText } from '../speech-to-text.ts';
 import { type DecoderFiles, decoderFiles } from './decoder-files.ts';
@@ -18,7 +19,10 @@ const MAX_PRONUNCIATIONS = 500;
  * grammar becomes `unclear_text` instead of the nearest phrase); `unclear_text` ('[unclear]'). English only.
  * Throws `bad_provider_config` naming the key, and `engine_missing` with the packages to install.
  */
-export async function createPocketsphinx(config: ProviderConfig): Promise<SpeechToText> {
+export async function createPocketsphinx(
+  config: ProviderConfig,
+  { sampleRate }: ProviderContext,
+): Promise<SpeechToText> {
   const settings = new ProviderSettings('stt', config);
   const grammar = readSpokenGrammar(config);
   const rejectsOthers = settings.flag('reject_others', true);
@@ -34,7 +38,7 @@ export async function createPocketsphinx(config: ProviderConfig): Promise<Speech
     name: 'pocketsphinx',
     model: 'en-us',
     wantsSilence: false,
-    open: (handlers) => DecoderSession.open({ files, unclearText }, handlers),
+    open: (handlers) => DecoderSession.open({ files, unclearText, sampleRate }, handlers),
   };
 }
 

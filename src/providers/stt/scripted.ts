@@ -1,8 +1,8 @@
-import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import { waitUntil } from '../abortable-wait.ts';
+import type { ProviderContext } from '../provider-context.ts';
 import { ProviderSettings } from '../provider-settings.ts';
 import type { SpeechToText, SttHandlers, SttSession } from '../speech-to-text.ts';
 
@@ -28,7 +28,10 @@ const UNSURE = 0.2;
  * with little confidence), `wants_silence` (false).
  * A turn without audio is '' and takes no text from the script.
  */
-export async function createScriptedStt(config: ProviderConfig): Promise<SpeechToText> {
+export async function createScriptedStt(
+  config: ProviderConfig,
+  { sampleRate }: ProviderContext,
+): Promise<SpeechToText> {
   const settings = new ProviderSettings('stt', config);
   const script: Script = {
     texts: settings.texts('script', { maximumItems: 10_000, maximumLength: 2_000 }),
@@ -44,11 +47,11 @@ export async function createScriptedStt(config: ProviderConfig): Promise<SpeechT
     name: 'scripted',
     model: config.model ?? null,
     wantsSilence,
-    open: async (handlers) => openSession(script, handlers),
+    open: async (handlers) => openSession(script, sampleRate, handlers),
   };
 }
 
-function openSession(script: Script, handlers: SttHandlers): SttSession {
+function openSession(script: Script, sampleRate: number, handlers: SttHandlers): SttSession {
   let turn = 1;
   let heardSamples = 0;
   let wordsTold = 0;
@@ -69,7 +72,7 @@ function openSession(script: Script, handlers: SttHandlers): SttSession {
         handlers.onFailure(new AppError('provider_failed', `the script breaks in turn ${turn}`));
         return;
       }
-      const due = Math.floor((heardSamples * 1000) / LINE_RATE_HZ / script.wordMs);
+      const due = Math.floor((heardSamples * 1000) / sampleRate / script.wordMs);
       const spoken = words();
       while (wordsTold < Math.min(due, spoken.length)) {
         wordsTold++;

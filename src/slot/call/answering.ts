@@ -141,7 +141,7 @@ export class Answering {
       this.onReplyEnded(reply, how);
       if (how !== 'played') return;
       const { after } = answer;
-      if (after?.kind === 'transfer') this.parts.onAfterSpeech(after);
+      if (after?.kind === 'transfer' || after?.kind === 'handoff') this.parts.onAfterSpeech(after);
       else if (answer.isEmpty) rescuer.nothingSaid(answer.finish);
       else this.closeOnPhrase(reply);
     });

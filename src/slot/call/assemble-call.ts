@@ -4,6 +4,8 @@ import { spokenLanguage } from '../../providers/rescue-lines.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import { digitTools } from '../dtmf/digit-tools.ts';
 import { KeyPad } from '../dtmf/key-pad.ts';
+import { agentTool } from '../handoff/agent-tool.ts';
+import { CallHandoff } from '../handoff/call-handoff.ts';
 import { CallMeasures } from '../measure/call-measures.ts';
 import { liveSystemParts } from '../providers/prompt-cache-client.ts';
 import { AnswerGuard } from '../screen/answer-guard.ts';
@@ -12,6 +14,7 @@ import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import { SpeakableReply } from '../speak/text/to-speakable.ts';
 import { Agent } from '../think/agent.ts';
 import type { AfterSpeech } from '../tools/call-tool.ts';
+import { callVariables } from '../tools/call-variables.ts';
 import { createToolBox } from '../tools/tool-box.ts';
 import { CallTransfer } from '../transfer/call-transfer.ts';
 import { Answering } from './answering.ts';
@@ -38,6 +41,8 @@ export interface CallOrgans {
   rescuer: Rescuer;
   fillers: Fillers;
   transfer: CallTransfer;
+  /** The way to a person at the agent desk. */
+  handoff: CallHandoff;
   reporter: CallReporter;
   measures: CallMeasures;
 }
@@ -114,7 +119,14 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     toolBox: createToolBox(config, {
       http: parts.http,
       reveal: (text) => pad.reveal(text),
-      extra: digitTools({ pad, report, sendKeys: transport.sendDtmf?.bind(transport) ?? null }),
+      extra: [
+        ...digitTools({ pad, report, sendKeys: transport.sendDtmf?.bind(transport) ?? null }),
+        agentTool(config, {
+          setup: parts.handoff ?? null,
+          variables: callVariables(config),
+          isTaken: () => organs.handoff.isOn,
+        }),
+      ],
     }),
     llm: providers.llm,
     systemParts: liveSystemParts(config),
@@ -153,6 +165,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     stt: providers.stt,
     vad: parts.vad,
     turnModel: parts.turnModel,
+    hearHz: providers.hearHz,
     finalWaitSamples: providers.finalWaitSamples,
     hooks: {
       obey: (action) => floor.obey(action),
@@ -178,6 +191,18 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
   });
   providers.onHearingTrouble(() => ears().turns.engineInTrouble());
   const transfer = new CallTransfer({ transport, report });
+  const handoff = new CallHandoff({
+    setup: parts.handoff ?? null,
+    config,
+    voice,
+    say: (text) => voice.say('prompt', () => justThis(text)),
+    recorder: parts.recorder,
+    clock,
+    transcript: () => log.transcriptEntries,
+    report,
+    end: (signal) => session.end(signal),
+    logger: parts.logger,
+  });
   const organs: CallOrgans = {
     ears: late.ears,
     pad,
@@ -189,6 +214,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     rescuer,
     fillers,
     transfer,
+    handoff,
     reporter,
     measures,
   };

@@ -16,6 +16,8 @@ import type { CallTransport } from '../transport/call-transport.ts';
 import { samplesOf } from '../turn/turn-rules.ts';
 import type { TurnEvent, TurnState } from '../turn/turn-types.ts';
 
+/** No unit of the ledger: sound that is nobody's words. */
+const NO_UNIT = 0;
 /** How far frames run ahead of the caller's ear (RT-43: 200 ms on a telephone socket). */
 const PACER_LEAD_MS = 200;
 /** On a line whose frames are long, the place of a pause is known only roughly. */
@@ -49,6 +51,8 @@ export class BotVoice {
   private readonly speaker: Speaker;
   private readonly floor: () => Floor | null;
   private readonly hooks: VoiceHooks;
+  /** Has the far end drop what it holds, and the recording with it. */
+  private readonly dropSent: () => void;
 
   constructor(options: {
     config: RuntimeConfig;
@@ -66,6 +70,10 @@ export class BotVoice {
     const { transport, recorder, hooks } = options;
     const settings = backgroundSettings(options.config.ambient_sound);
     const background = settings ? new Background(settings, backgroundLoop(settings.sound)) : null;
+    this.dropSent = () => {
+      transport.sendClear();
+      recorder?.cutBot();
+    };
     this.clock = options.clock;
     this.floor = options.floor;
     this.hooks = hooks;
@@ -100,10 +108,7 @@ export class BotVoice {
       hooks: {
         ...hooks,
         sendMark: (name) => transport.sendMark(name),
-        sendClear: () => {
-          transport.sendClear();
-          recorder?.cutBot();
-        },
+        sendClear: this.dropSent,
       },
       lines: options.lines,
       language: spokenLanguage(options.config),
@@ -165,6 +170,18 @@ export class BotVoice {
     this.speaker.hush();
   }
 
+  /** Sound that is no words of the bot, behind what is being said: music, a person of a room. Keeps the samples. */
+  stream(samples: Int16Array): void {
+    this.pacer.push(this.pacer.epoch, NO_UNIT, samples);
+  }
+
+  /** Nothing more is heard of what was said or streamed. */
+  silence(): void {
+    this.speaker.cut();
+    this.pacer.clear();
+    this.dropSent();
+  }
+
   hold(): void {
     this.speaker.hold();
   }
@@ -183,6 +200,11 @@ export class BotVoice {
 
   get replyAtWork(): Reply | null {
     return this.speaker.replyAtWork;
+  }
+
+  /** How far the line is ahead of the caller's ear, with what waits; 0 where nothing is being heard. */
+  get aheadMs(): number {
+    return Math.max(0, this.pacer.playEndMs - monotonicMs()) + this.pacer.queuedMs;
   }
 
   /** Audio that has not left yet. */

@@ -3,6 +3,7 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { spokenLanguage } from '../../providers/rescue-lines.ts';
 import { sttTraits } from '../../providers/resilient/stt-traits.ts';
 import type { SpeechToText } from '../../providers/speech-to-text.ts';
+import type { HearingHz } from '../audio/hearing-rate.ts';
 import { CallerListener } from '../listen/caller-listener.ts';
 import { LateSession } from '../listen/late-session.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
@@ -54,6 +55,8 @@ export class CallEars {
     stt: SpeechToText;
     vad: VoiceActivity | null;
     turnModel: TurnModel | null;
+    /** What speech to text was opened at. */
+    hearHz: HearingHz;
     finalWaitSamples: () => number;
     hooks: EarsHooks;
   }) {
@@ -76,12 +79,13 @@ export class CallEars {
       onFailure: (error) => hooks.onDeaf(error),
     });
     opening.catch((error) => hooks.onDeaf(error));
-    this.session = new LateSession(opening);
+    this.session = new LateSession(opening, options.hearHz);
     this.listener = new CallerListener({
       vad: options.vad,
       stt: this.session,
       wantsSilence: () => stt.wantsSilence,
       config: vad,
+      hearHz: options.hearHz,
       hooks: {
         onSpeechStart: (fromSample) => {
           this.isKeySound = fromSample <= this.keySample + KEY_EDGE_SAMPLES;

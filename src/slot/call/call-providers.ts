@@ -11,6 +11,7 @@ import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/r
 import { type CallProviders, openCallProviders } from '../../providers/resilient/open-resilient.ts';
 import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
 import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/speech-cache.ts';
+import { type HearingHz, hearingRate } from '../audio/hearing-rate.ts';
 import { finalWaitSamples } from '../listen/final-wait.ts';
 import { liveSystemParts, openLivePromptCache } from '../providers/prompt-cache-client.ts';
 import { KnownLines } from '../speak/known-lines.ts';
@@ -33,6 +34,8 @@ const HARMLESS: ReadonlySet<ProviderTrouble['event']> = new Set([
 /** The three steps of one call with everything that they share, from the config to the end of the call. */
 export interface OpenedProviders extends CallProviders {
   context: ProviderContext;
+  /** The rate of the audio that speech to text wants to be fed. */
+  hearHz: HearingHz;
   lines: KnownLines;
   rescueLines: RescueLines;
   /** How texts are put into words for the voice. */
@@ -53,13 +56,22 @@ export interface OpenedProviders extends CallProviders {
 
 /**
  * Opens the providers of a call and at once their connections (RT-60), and reads the lines that are kept on disk.
- * `report` takes what the call's record should tell. Throws `bad_provider_config`.
+ * Throws `bad_provider_config`.
  */
 export async function openProviders(
   config: RuntimeConfig,
-  parts: { dataDir: string; weather: ProviderWeather; logger: Logger; report: ProviderContext['report'] },
+  parts: {
+    dataDir: string;
+    weather: ProviderWeather;
+    logger: Logger;
+    /** Takes what the call's record should tell. */
+    report: ProviderContext['report'];
+    /** The rate that the line hears the caller at; 8 kHz where it is absent. */
+    hearHz?: number;
+  },
 ): Promise<OpenedProviders> {
   const { logger } = parts;
+  const hearHz = hearingRate(config.stt, parts.hearHz ?? LINE_RATE_HZ);
   const promptCache = openLivePromptCache(config);
   const counts = { stt: 0, llm: 0, tts: 0 };
   let hearingTrouble: () => void = () => undefined;
@@ -92,12 +104,13 @@ export async function openProviders(
   });
   const loading = lines.load();
   try {
-    const providers = await openCallProviders(config, context, parts.weather);
+    const providers = await openCallProviders(config, context, parts.weather, hearHz);
     warm(config, providers, logger);
     await loading;
     return {
       ...providers,
       context,
+      hearHz,
       lines,
       rescueLines: spoken,
       speakable,

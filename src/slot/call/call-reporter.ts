@@ -227,10 +227,7 @@ export class CallReporter {
       by: verdict.by,
       ...(verdict.trigger ? { trigger: verdict.trigger } : {}),
       reason: verdict.reason,
-      // A socket call is answered when it connects, so its durations begin together (decisions.md 28).
-      duration_seconds: this.log.seconds,
-      raw_duration_seconds: this.log.seconds,
-      billable_duration_seconds: Math.ceil(this.log.seconds),
+      ...this.log.durations(),
     });
   }
 

@@ -34,6 +34,8 @@ export class CallSession {
   private verdict: EndVerdict | undefined;
   /** Why the call is being given up; a caller who hangs up during the farewell does not change it. */
   private givingUp: string | null = null;
+  /** The ears are closed before the call ends, because it was handed over. */
+  private deafened: Promise<void> | null = null;
 
   constructor(parts: SessionParts) {
     this.parts = parts;
@@ -58,17 +60,17 @@ export class CallSession {
 
   /** What the transport calls; audio flows once `run` has begun. */
   readonly transportHandlers: TransportHandlers = {
-    onAudio: (samples) => this.onAudio(samples),
+    onAudio: (samples, wide) => this.onAudio(samples, wide),
     onMark: (name) => this.organs.voice.onMark(name),
     onDtmf: (digit) => this.organs.pad.signalled(digit, this.clock.samples),
     onTransferResult: (result) => this.organs.transfer.onResult(result),
     onStop: (reason) => {
       if (this.organs.transfer.callerLeft()) return;
-      this.end({ kind: 'stop', reason });
+      this.callerLeft({ kind: 'stop', reason });
     },
     onGone: (loss) => {
       if (this.organs.transfer.lineGone()) return;
-      this.end({ kind: 'line_gone', loss });
+      this.callerLeft({ kind: 'line_gone', loss });
     },
   };
 
@@ -112,16 +114,22 @@ export class CallSession {
       filled_seconds: this.clock.filledSamples / LINE_RATE_HZ,
       ...(troubles > 0 ? { provider_troubles: troubles } : {}),
       ...(Object.keys(expiredTimers).length > 0 ? { timers_expired: expiredTimers } : {}),
+      ...this.organs.handoff.facts,
       measures: this.organs.measures.results(this.organs.ears.listener.line),
     };
   }
 
   /** Nothing the caller says changes anything any more. */
   private get isDeaf(): boolean {
-    return this.verdict !== undefined || this.givingUp !== null;
+    return this.verdict !== undefined || this.givingUp !== null || this.organs.handoff.isOn;
   }
 
-  private onAudio(samples: Int16Array): void {
+  /** Whoever waits for a person, or has one, may leave: what that means is for the handoff to say. */
+  private callerLeft(signal: EndSignal): void {
+    if (this.verdict || !this.organs.handoff.callerLeft(signal)) this.end(signal);
+  }
+
+  private onAudio(samples: Int16Array, wide?: Int16Array): void {
     if (this.verdict && !this.verdict.lineStands) return;
     const { ears, measures, pad, guard } = this.organs;
     const fromSample = this.clock.samples;
@@ -129,8 +137,9 @@ export class CallSession {
     this.clock.received(samples.length);
     if (pad.isSecret) this.parts.recorder?.gap(samples.length);
     else this.parts.recorder?.caller(samples);
+    this.organs.handoff.caller(samples);
     if (this.isDeaf) return;
-    ears.listener.hear(samples);
+    ears.listener.hear(samples, wide);
     pad.audio(samples, fromSample);
     guard.audio(samples, fromSample);
   }
@@ -140,6 +149,7 @@ export class CallSession {
     this.parts.transport.tick();
     this.fillGap();
     this.organs.voice.tick();
+    if (!this.verdict) this.organs.handoff.tick();
     if (this.isDeaf) return;
     const { ears, pad, guard, floor, answering } = this.organs;
     pad.tick(this.clock.samples);
@@ -170,6 +180,10 @@ export class CallSession {
       this.organs.guard.toldByModel(this.clock.samples);
       return;
     }
+    if (after.kind === 'handoff') {
+      await this.handOver(after.reason);
+      return;
+    }
     const { target, destination } = after.order;
     this.organs.ears.turns.suspend();
     this.organs.measures.transferAsked();
@@ -183,12 +197,31 @@ export class CallSession {
     }
   }
 
+  /** From here on nobody of ours hears the caller; only where it cannot be done does the bot go on. */
+  private async handOver(reason: string): Promise<void> {
+    const { ears, handoff, fillers, answering, measures, pad } = this.organs;
+    ears.turns.suspend();
+    fillers.stop();
+    pad.cancel();
+    answering.dropGuess('the caller is handed over');
+    measures.transferAsked();
+    const failure = await handoff.begin(reason);
+    if (this.verdict) return;
+    if (failure === null) {
+      this.deafened = ears.close();
+      return;
+    }
+    measures.transferSettled();
+    ears.turns.restore();
+    answering.afterTransfer({ kind: 'failed', reason: failure, sipCode: null, sipStatus: null });
+  }
+
   private onReplyFailure(reply: Reply, failure: ReplyFailure): void {
     const error = describeError(failure.error);
     this.log.event('provider_failed', { error, reply: reply.id, stage: failure.stage });
     this.parts.logger.warn({ err: error }, 'a reply failed');
     // A mailbox wants no excuses; what became of the message is the guard's to judge.
-    if (!this.verdict && !this.organs.guard.isLeaving)
+    if (!this.verdict && !this.organs.guard.isLeaving && !this.organs.handoff.isOn)
       this.organs.rescuer.replyFailed(reply, failure, this.organs.answering.attemptOf(reply));
   }
 
@@ -199,7 +232,7 @@ export class CallSession {
 
   /** Speech to text is gone for good. */
   private onDeaf(error: Error): void {
-    if (this.verdict) return;
+    if (this.verdict || this.organs.handoff.isOn) return;
     this.log.event('provider_failed', { error: describeError(error) });
     if (!this.organs.guard.isLeaving) this.organs.rescuer.deaf(error);
   }
@@ -231,13 +264,16 @@ export class CallSession {
     this.organs.pad.cancel();
     this.organs.voice.stop();
     this.organs.reporter.disconnected(verdict);
-    if (verdict.lineStands) await transport.hangUp(verdict.reason);
+    // Whoever is handed over goes on without us: their line is not touched.
+    const isHandedOn = await this.organs.handoff.finish(verdict);
+    if (isHandedOn) this.parts.logger.info('the caller stays in the room with the agent');
+    else if (verdict.lineStands) await transport.hangUp(verdict.reason);
     else await transport.close(isMoved ? CLOSE.transferred : CLOSE.normal, verdict.reason);
     await this.organs.agent.settle(TOOLS_SETTLE_MS);
     this.log.event('line_quality', { ...this.organs.measures.results(this.organs.ears.listener.line).line });
     const noise = transport.noise();
     if (Object.keys(noise).length > 0) this.log.event('protocol_noise', { counts: noise });
-    await this.organs.ears.close();
+    await (this.deafened ?? this.organs.ears.close());
     await Promise.all([llm.close(), tts.close()]);
   }
 }

@@ -14,6 +14,10 @@ export type EndSignal =
   | { kind: 'closure_phrase' }
   /** The caller is on another line, and ours is closed. */
   | { kind: 'transferred'; target: string | null; destination: string }
+  /** A person at the agent desk has, or had, the call; `by` is who ended our part in it. */
+  | { kind: 'handed_over'; by: 'bot' | 'customer' | 'agent'; reason: string; lineStands: boolean }
+  /** The caller waited for a person, and none came. */
+  | { kind: 'no_agent'; reason: string }
   /** An answering machine has taken the call. */
   | { kind: 'voicemail'; reason: string }
   /** The caller stayed silent through every prompt. */
@@ -25,6 +29,18 @@ export type EndSignal =
   | { kind: 'line_dead'; reason: string }
   | { kind: 'line_gone'; loss: LineLoss }
   | { kind: 'pipeline_error'; error: string }
+  /** A dialled call got a final answer that is no 200 (RT-62). */
+  | { kind: 'not_answered'; sipCode: number; sipStatus: string }
+  /** It rang for as long as we let it. */
+  | { kind: 'ringing_timeout' }
+  /** No SIP answer came at all. */
+  | { kind: 'not_dialled'; reason: string }
+  /** The caller of an inbound call, or a visitor, left before the bot had answered. */
+  | { kind: 'left_before_answer'; reason: string }
+  /** A visitor was let in and did not come. */
+  | { kind: 'never_came' }
+  /** The room cannot be joined, or is gone. */
+  | { kind: 'media_unavailable'; reason: string }
   /** Main asked for it: an overrun, an operator. */
   | { kind: 'ordered'; reason: string };
 
@@ -54,6 +70,10 @@ function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'c
       return verdict('bot', 'bot', 'closure_phrase', 'the bot said goodbye', true);
     case 'transferred':
       return verdict('bot', 'bot', null, `passed on to ${signal.target ?? 'another line'}`, false);
+    case 'handed_over':
+      return verdict('transfer_to_agent', signal.by, null, signal.reason, signal.lineStands);
+    case 'no_agent':
+      return verdict('no_agent', 'bot', null, signal.reason, true);
     case 'voicemail':
       return verdict('voicemail', 'bot', null, signal.reason || 'an answering machine took the call', true);
     case 'caller_silent':
@@ -70,14 +90,34 @@ function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'c
       return lineGone(signal.loss);
     case 'pipeline_error':
       return verdict('error', 'error', null, signal.error, true);
+    case 'not_answered':
+      return notAnswered(signal.sipCode, signal.sipStatus);
+    case 'ringing_timeout':
+      return verdict('no_answer', 'customer', null, 'it rang and nobody answered', false);
+    case 'not_dialled':
+      return verdict('error', 'error', null, signal.reason, false);
+    case 'left_before_answer':
+      return verdict('customer', 'customer', null, signal.reason, false);
+    case 'never_came':
+      return verdict('customer', 'customer', null, 'the visitor never came into the room', false);
+    case 'media_unavailable':
+      return verdict('error', 'error', null, signal.reason, false);
     case 'ordered':
       return verdict('error', 'operator', null, signal.reason, true);
   }
 }
 
-/** A line that closes, breaks or falls silent is a customer who left; one that we had to cut is a fault. */
+/** interface.md, `disconnected_by`: `no_answer` is SIP 408 and 480, `rejected` is 486 and 603. */
+function notAnswered(sipCode: number, sipStatus: string): Omit<EndVerdict, 'cause'> {
+  const said = `the telephone answered ${sipCode}${sipStatus === '' ? '' : ` ${sipStatus}`}`;
+  if (sipCode === 408 || sipCode === 480) return verdict('no_answer', 'customer', null, said, false);
+  if (sipCode === 486 || sipCode === 603) return verdict('rejected', 'customer', null, said, false);
+  return verdict('error', 'error', null, said, false);
+}
+
+/** A line that closes, breaks or falls silent is a customer who left; one that we had to cut, or lost, is a fault. */
 function lineGone(loss: LineLoss): Omit<EndVerdict, 'cause'> {
-  const isFault = loss.kind === 'protocol' || loss.kind === 'stalled';
+  const isFault = loss.kind === 'protocol' || loss.kind === 'stalled' || loss.isOurs === true;
   return verdict(isFault ? 'error' : 'customer', isFault ? 'error' : 'customer', null, loss.reason, false);
 }
 

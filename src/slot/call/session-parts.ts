@@ -1,6 +1,7 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { HandoffSetup } from '../handoff/handoff-setup.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -19,6 +20,8 @@ export interface SessionParts {
   vad: VoiceActivity | null;
   turnModel: TurnModel | null;
   recorder: Recorder | null;
+  /** For handing the caller to a person; null where that can never be. */
+  handoff?: HandoffSetup | null;
   log: CallLog;
   logger: Logger;
   /** The pacer ticked: the audio path lives. */

@@ -2,12 +2,14 @@ import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
 import type { SttSession } from '../../providers/speech-to-text.ts';
+import { type HearingHz, WIDE_RATE_HZ } from '../audio/hearing-rate.ts';
 import { EchoGate } from './echo-gate.ts';
 import { EchoWatch } from './echo-watch.ts';
 import { NoiseFloor } from './noise-floor.ts';
 import { SpeechSegmenter } from './speech-segmenter.ts';
 import { TURN_PRE_ROLL_SAMPLES, TurnWindow } from './turn-window.ts';
 import type { VoiceActivity } from './voice-activity.ts';
+import { WideWindow } from './wide-window.ts';
 
 /**
  * Hears the caller: audio into windows, windows into speech, and both to the engine that understands it. What speech
@@ -30,7 +32,10 @@ export class CallerListener {
   private readonly segmenter: SpeechSegmenter;
   private readonly noise = new NoiseFloor();
   private readonly level = audioKernels().level;
+  /** What voice activity looks at: always at the rate of the line. */
   private readonly window = new TurnWindow();
+  /** The same audio at 16 kHz, where it is heard so; null on telephone lines, which pay nothing for it. */
+  private readonly wide: WideWindow | null;
   private readonly vadWindow = new Int16Array(VAD_WINDOW_SAMPLES);
   private readonly gate = new EchoGate();
   private readonly echo = new EchoWatch(this.gate);
@@ -52,23 +57,30 @@ export class CallerListener {
     /** Asked anew each time: an engine that takes over for another may want something else. */
     wantsSilence: () => boolean;
     config: VadConfig;
+    /** The rate of what the engine and the turn model are given; 8 kHz where it is absent. */
+    hearHz?: HearingHz;
     hooks: ListenerHooks;
   }) {
     this.vad = options.vad;
     this.stt = options.stt;
     this.wantsSilence = options.wantsSilence;
     this.hooks = options.hooks;
+    this.wide = options.hearHz === WIDE_RATE_HZ ? new WideWindow() : null;
     this.segmenter = new SpeechSegmenter(options.config);
     const preRollMs = options.config.turn_pre_roll_ms;
     this.preRollSamples =
       preRollMs === undefined ? TURN_PRE_ROLL_SAMPLES : Math.round((preRollMs * LINE_RATE_HZ) / 1000);
   }
 
-  /** Caller audio, or the silence that stands for audio that never came. */
-  hear(samples: Int16Array): void {
+  /**
+   * Caller audio at 8 kHz, or the silence that stands for audio that never came. `wide` is the same stretch at 16 kHz;
+   * where it is wanted and not there, the audio at 8 kHz is doubled in its place.
+   */
+  hear(samples: Int16Array, wide?: Int16Array): void {
     if (this.closed) return;
     this.gate.heard(samples, this.window.endSample);
     this.window.push(samples);
+    this.wide?.push(samples, wide);
     if (this.isTurnOpen || this.segmenter.speaking || this.wantsSilence()) this.feed();
     if (!this.isPumping) this.pumping = this.pump();
   }
@@ -103,9 +115,13 @@ export class CallerListener {
     return this.gate.line;
   }
 
-  /** Audio of a turn with its pre-roll, its last 8 s. */
+  get hearHz(): HearingHz {
+    return this.wide ? WIDE_RATE_HZ : LINE_RATE_HZ;
+  }
+
+  /** Audio of a turn with its pre-roll, its last 8 s, at `hearHz`. */
   turnAudio(fromSample: number, toSample: number): Int16Array {
-    return this.window.segment(Math.max(0, fromSample - this.preRollSamples), toSample);
+    return this.segment(Math.max(0, fromSample - this.preRollSamples), toSample);
   }
 
   async close(): Promise<void> {
@@ -185,7 +201,11 @@ export class CallerListener {
   private feed(): void {
     const end = this.window.endSample;
     if (end <= this.fedSample) return;
-    this.stt.feed(this.window.segment(this.fedSample, end));
+    this.stt.feed(this.segment(this.fedSample, end));
     this.fedSample = end;
+  }
+
+  private segment(fromSample: number, toSample: number): Int16Array {
+    return (this.wide?.window ?? this.window).segment(fromSample, toSample);
   }
 }

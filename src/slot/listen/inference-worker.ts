@@ -24,7 +24,7 @@ try {
   await load();
   answer({ type: 'ready' });
   port.on('message', (request: TurnRequest) => {
-    void (request.type === 'close' ? close() : judge(request.id, request.samples));
+    void (request.type === 'close' ? close() : judge(request));
   });
 } catch (error) {
   answer({ type: 'cannot_start', message: describeError(error) });
@@ -48,11 +48,11 @@ async function load(): Promise<void> {
   await judgeFeatures();
 }
 
-async function judge(id: number, samples: number): Promise<void> {
+async function judge({ id, samples, rateHz }: Extract<TurnRequest, { type: 'judge' }>): Promise<void> {
   if (!enterGate(gate)) return;
   const startedMs = performance.now();
   try {
-    turnFeatures.compute(segment.subarray(0, samples), features);
+    turnFeatures.compute(segment.subarray(0, samples), features, rateHz);
     await judgeFeatures();
     const probability = logit[0] as number;
     answer({ type: 'verdict', id, probability, computeMs: performance.now() - startedMs });

@@ -1,8 +1,7 @@
-import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { SttSession } from '../../providers/speech-to-text.ts';
 
 /** Audio kept for an engine that is still connecting; beyond it the oldest is dropped, as in the replay ring (RT-57). */
-const MAX_WAITING_SAMPLES = 10 * LINE_RATE_HZ;
+const MAX_WAITING_SECONDS = 10;
 
 /**
  * A session that is still being opened. The call need not wait for it with its first words: what the caller says
@@ -10,13 +9,16 @@ const MAX_WAITING_SAMPLES = 10 * LINE_RATE_HZ;
  */
 export class LateSession implements SttSession {
   private readonly opening: Promise<SttSession>;
+  private readonly maxWaitingSamples: number;
   private session: SttSession | undefined;
   private waiting: Int16Array[] = [];
   private waitingSamples = 0;
   private closed = false;
 
-  constructor(opening: Promise<SttSession>) {
+  /** `rateHz` is the rate of the audio that will be fed. */
+  constructor(opening: Promise<SttSession>, rateHz: number) {
     this.opening = opening;
+    this.maxWaitingSamples = MAX_WAITING_SECONDS * rateHz;
     opening.then(
       (session) => this.opened(session),
       () => undefined,
@@ -30,7 +32,7 @@ export class LateSession implements SttSession {
     }
     this.waiting.push(samples.slice());
     this.waitingSamples += samples.length;
-    while (this.waitingSamples > MAX_WAITING_SAMPLES) {
+    while (this.waitingSamples > this.maxWaitingSamples) {
       this.waitingSamples -= this.waiting.shift()?.length ?? 0;
     }
   }

@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { HearingHz } from '../audio/hearing-rate.ts';
 import { guardExit, onLeave } from '../leave-process.ts';
 import { createEnteredGate } from './native-run-gate.ts';
 import type { TurnAnswer, TurnRequest, WorkerSetup } from './turn-messages.ts';
@@ -25,7 +27,7 @@ export type TurnVerdict =
 
 /** What the call session needs of a turn model; {@link noTurnModel} is the one without a model. */
 export interface TurnJudge {
-  judge(segment8k: Int16Array, deadlineMs?: number): Promise<TurnVerdict>;
+  judge(segment: Int16Array, deadlineMs?: number, rateHz?: HearingHz): Promise<TurnVerdict>;
   close(): Promise<void>;
 }
 
@@ -44,7 +46,8 @@ export interface TurnModelOptions {
 
 interface Pending {
   id: number;
-  segment8k: Int16Array;
+  segment: Int16Array;
+  rateHz: HearingHz;
   settle: (verdict: TurnVerdict) => void;
 }
 
@@ -72,7 +75,7 @@ export class TurnModel implements TurnJudge {
    */
   static async start(options: TurnModelOptions): Promise<TurnModel> {
     const gate = createEnteredGate();
-    const segment = new Int16Array(new SharedArrayBuffer(2 * TURN_SEGMENT_MAX_SAMPLES));
+    const segment = new Int16Array(new SharedArrayBuffer(2 * 2 * TURN_SEGMENT_MAX_SAMPLES));
     const setup: WorkerSetup = { modelPath: options.modelPath, segment, gate };
     // The entry has this file's extension: .ts from the sources, .js from dist.
     const entry = import.meta.url.endsWith('.ts') ? './inference-worker.ts' : './inference-worker.js';
@@ -110,10 +113,14 @@ export class TurnModel implements TurnJudge {
   }
 
   /**
-   * Whether the turn that ends with this 8 kHz audio is complete. Always resolves, at the latest after `deadlineMs`.
+   * Whether the turn that ends with this audio is complete. Always resolves, at the latest after `deadlineMs`.
    * Of more than 8 s the end counts. The segment must not change until then.
    */
-  judge(segment8k: Int16Array, deadlineMs: number = DEFAULT_DEADLINE_MS): Promise<TurnVerdict> {
+  judge(
+    segment: Int16Array,
+    deadlineMs: number = DEFAULT_DEADLINE_MS,
+    rateHz: HearingHz = LINE_RATE_HZ,
+  ): Promise<TurnVerdict> {
     if (this.#state !== 'live') {
       return Promise.resolve(silenceRule(this.#state === 'died' ? 'failed' : 'off'));
     }
@@ -121,7 +128,8 @@ export class TurnModel implements TurnJudge {
       const timer = setTimeout(() => this.#expire(pending), deadlineMs);
       const pending: Pending = {
         id: this.#nextId++,
-        segment8k: segment8k.subarray(-TURN_SEGMENT_MAX_SAMPLES),
+        segment: segment.subarray((-TURN_SEGMENT_MAX_SAMPLES * rateHz) / LINE_RATE_HZ),
+        rateHz,
         settle: (verdict) => {
           clearTimeout(timer);
           resolve(verdict);
@@ -154,8 +162,9 @@ export class TurnModel implements TurnJudge {
 
   #send(pending: Pending): void {
     this.#inWork = pending;
-    this.#segment.set(pending.segment8k);
-    this.#post({ type: 'judge', id: pending.id, samples: pending.segment8k.length });
+    const { id, segment, rateHz } = pending;
+    this.#segment.set(segment);
+    this.#post({ type: 'judge', id, samples: segment.length, rateHz });
     this.#hungTimer = setTimeout(
       () => this.#die(new Error(`the inference worker gave no answer for ${HUNG_AFTER_MS} ms`)),
       HUNG_AFTER_MS,

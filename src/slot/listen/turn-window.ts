@@ -11,29 +11,42 @@ export const TURN_MIN_SPEECH_SAMPLES = 0.3 * LINE_RATE_HZ;
 const CAPACITY_SAMPLES =
   TURN_SEGMENT_MAX_SAMPLES + TURN_PRE_ROLL_SAMPLES + (MAX_BURST_MS * LINE_RATE_HZ) / 1000;
 
-/** The latest caller audio at 8 kHz, addressed by received-sample index; older audio is overwritten. */
+/**
+ * The latest caller audio, addressed by received-sample index; older audio is overwritten. An index always counts at
+ * 8 kHz, the line clock of the call; a window of audio at 16 kHz holds `perIndex` 2 samples for each.
+ */
 export class TurnWindow {
-  readonly #ring = new Int16Array(CAPACITY_SAMPLES);
-  #endSample = 0;
+  readonly perIndex: 1 | 2;
+  readonly #capacity: number;
+  readonly #ring: Int16Array;
+  /** Of what was received, in samples of the audio itself. */
+  #end = 0;
 
-  /** Samples received so far: the index after the newest one. */
+  constructor(perIndex: 1 | 2 = 1) {
+    this.perIndex = perIndex;
+    this.#capacity = CAPACITY_SAMPLES * perIndex;
+    this.#ring = new Int16Array(this.#capacity);
+  }
+
+  /** The index after the newest sample. */
   get endSample(): number {
-    return this.#endSample;
+    return this.#end / this.perIndex;
   }
 
   /** Index of the oldest sample that is still held. */
   get startSample(): number {
-    return Math.max(0, this.#endSample - CAPACITY_SAMPLES);
+    return Math.max(0, this.#end - this.#capacity) / this.perIndex;
   }
 
-  /** Takes received samples; they are copied. */
+  /** Takes received samples, `perIndex` for each index; they are copied. */
   push(samples: Int16Array): void {
-    const kept = samples.length > CAPACITY_SAMPLES ? samples.subarray(-CAPACITY_SAMPLES) : samples;
-    const at = (this.#endSample + samples.length - kept.length) % CAPACITY_SAMPLES;
-    const first = Math.min(kept.length, CAPACITY_SAMPLES - at);
+    const capacity = this.#capacity;
+    const kept = samples.length > capacity ? samples.subarray(-capacity) : samples;
+    const at = (this.#end + samples.length - kept.length) % capacity;
+    const first = Math.min(kept.length, capacity - at);
     this.#ring.set(kept.subarray(0, first), at);
     this.#ring.set(kept.subarray(first), 0);
-    this.#endSample += samples.length;
+    this.#end += samples.length;
   }
 
   /**
@@ -41,9 +54,10 @@ export class TurnWindow {
    * is how windows for voice activity are cut without an allocation.
    */
   copyTo(target: Int16Array, fromSample: number): boolean {
-    if (fromSample < this.startSample || fromSample + target.length > this.#endSample) return false;
-    const at = fromSample % CAPACITY_SAMPLES;
-    const first = Math.min(target.length, CAPACITY_SAMPLES - at);
+    const from = fromSample * this.perIndex;
+    if (from < this.#end - this.#capacity || from < 0 || from + target.length > this.#end) return false;
+    const at = from % this.#capacity;
+    const first = Math.min(target.length, this.#capacity - at);
     target.set(this.#ring.subarray(at, at + first));
     target.set(this.#ring.subarray(0, target.length - first), first);
     return true;
@@ -54,16 +68,16 @@ export class TurnWindow {
    * yet, is left out.
    */
   segment(fromSample: number, toSample: number): Int16Array {
-    const to = Math.min(toSample, this.#endSample);
+    const to = Math.min(toSample, this.endSample);
     const from = Math.max(fromSample, this.startSample, to - TURN_SEGMENT_MAX_SAMPLES);
-    const copy = new Int16Array(Math.max(0, to - from));
+    const copy = new Int16Array(Math.max(0, to - from) * this.perIndex);
     this.copyTo(copy, from);
     return copy;
   }
 
   /** Begins again at sample 0, for the next call. */
   clear(): void {
-    this.#endSample = 0;
+    this.#end = 0;
     this.#ring.fill(0);
   }
 }

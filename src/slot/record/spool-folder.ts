@@ -25,17 +25,25 @@ export class SpoolFolder {
   private journal: FileHandle | undefined;
   private appends: Promise<void> = Promise.resolve();
   private hasReserve = false;
+  private owner: SpoolOwner;
 
-  private constructor(path: string) {
+  private constructor(path: string, owner: SpoolOwner) {
     this.path = path;
+    this.owner = owner;
   }
 
   /** Makes the folder and names its owner, before anything else of the call happens. */
   static async create(spoolRoot: string, owner: SpoolOwner): Promise<SpoolFolder> {
-    const folder = new SpoolFolder(join(spoolRoot, owner.callId));
+    const folder = new SpoolFolder(join(spoolRoot, owner.callId), owner);
     await mkdir(folder.path, { mode: 0o700, recursive: true });
     writeFileSync(join(folder.path, OWNER_FILE), JSON.stringify(owner), { mode: 0o600 });
     return folder;
+  }
+
+  /** A call on a socket is brought into a room: whoever finds its slot dead closes it (decisions.md 8). */
+  async nameRoom(room: string): Promise<void> {
+    this.owner = { ...this.owner, room };
+    await writeFileDurably(join(this.path, OWNER_FILE), JSON.stringify(this.owner));
   }
 
   get recordingPath(): string {

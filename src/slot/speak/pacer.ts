@@ -63,6 +63,7 @@ export class Pacer {
   private queuedSamples = 0;
   private timer: NodeJS.Timeout | undefined;
   private running = false;
+  private tickDueMs = 0;
   /** The grid on which frames follow each other since the line was last empty. */
   private gridStartMs = 0;
   private gridStartSample = 0;
@@ -87,6 +88,7 @@ export class Pacer {
 
   start(): void {
     this.running = true;
+    this.tickDueMs = this.now() + IDLE_TICK_MS;
     this.schedule();
   }
 
@@ -206,10 +208,13 @@ export class Pacer {
   }
 
   private schedule(): void {
-    const waitMs = Math.min(IDLE_TICK_MS, Math.max(0, this.nextDueMs() - this.now()));
+    // Audio that comes in live pushes this timer out again and again; the tick is due all the same.
+    const dueMs = Math.min(this.tickDueMs, this.nextDueMs());
+    const waitMs = Math.min(IDLE_TICK_MS, Math.max(0, dueMs - this.now()));
     this.timer = setTimeout(() => {
       if (!this.running) return;
       this.sendDue();
+      this.tickDueMs = this.now() + IDLE_TICK_MS;
       this.sink.onTick();
       if (this.running) this.reschedule();
     }, waitMs);

@@ -135,10 +135,9 @@ export class Answer {
       if (this.parts.fallbackLine !== null) this.say(step, this.parts.fallbackLine);
       break;
     }
-    if (this.wanted?.kind === 'transfer' && this.wanted.order.message) {
-      const last = this.parts.entry.steps.at(-1);
-      if (last) this.say(last, this.wanted.order.message);
-    }
+    const message = announcementOf(this.wanted);
+    const last = this.parts.entry.steps.at(-1);
+    if (message && last) this.say(last, message);
   }
 
   /** One request: its words go to the voice as they come. */
@@ -239,7 +238,8 @@ export class Answer {
     }
     if (!outcome.after || this.wanted) return;
     this.wanted = outcome.after;
-    if (outcome.after.kind === 'transfer') this.parts.onTransferAsked(call.id);
+    if (outcome.after.kind === 'transfer' || outcome.after.kind === 'handoff')
+      this.parts.onTransferAsked(call.id);
     this.bindTo(hooks, true);
   }
 
@@ -255,6 +255,12 @@ export class Answer {
       step.results.set(call.id, { error: 'No more tools in this reply. Answer with what you have.' });
     }
   }
+}
+
+/** What the caller hears before they are passed on. */
+function announcementOf(after: AfterSpeech | null): string | null {
+  if (after?.kind === 'transfer') return after.order.message;
+  return after?.kind === 'handoff' ? after.message : null;
 }
 
 /** A tool reports its own end; this much later it has none. */

@@ -43,6 +43,8 @@ export interface ToolOutcome {
 export type AfterSpeech =
   | { kind: 'end_call'; reason: string }
   | { kind: 'transfer'; order: TransferOrder }
+  /** To a person at the agent desk; `message` is what the caller hears before. */
+  | { kind: 'handoff'; reason: string; message: string }
   | { kind: 'voicemail'; reason: string };
 
 /** The reason that a model gave for what it did; shortened, since it goes into events and results. */

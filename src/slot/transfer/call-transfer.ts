@@ -1,6 +1,7 @@
 import type { CallEventName } from '../../contracts/call-events.ts';
 import type { CallTransport, TransferResult } from '../transport/call-transport.ts';
 import {
+  type AnswerWaitMs,
   TRANSFER_START,
   type TransferInput,
   type TransferOutcome,
@@ -10,10 +11,10 @@ import {
 import type { TransferOrder } from './transfer-order.ts';
 
 /** interface.md, Transfer fields, `transfer_method`. */
-const METHOD = 'websocket_reverse_transfer';
+const DEFAULT_METHOD = 'websocket_reverse_transfer';
 
 export interface CallTransferParts {
-  transport: Pick<CallTransport, 'sendTransfer'>;
+  transport: Pick<CallTransport, 'sendTransfer' | 'transferMethod' | 'transferWaitMs'>;
   /** Writes an event of the call. */
   report: (event: CallEventName, detail: Record<string, unknown>) => void;
   /** Waits that stand in for those of the machine, as a share of them; only tests bring one. */
@@ -26,6 +27,7 @@ export interface CallTransferParts {
  */
 export class CallTransfer {
   private readonly parts: CallTransferParts;
+  private readonly answerWaitMs: AnswerWaitMs;
   private phase: TransferPhase | null = null;
   private order: TransferOrder | null = null;
   private wasAsked = false;
@@ -34,6 +36,7 @@ export class CallTransfer {
 
   constructor(parts: CallTransferParts) {
     this.parts = parts;
+    this.answerWaitMs = parts.transport.transferWaitMs ?? null;
   }
 
   /** The far end has been asked and it is not decided yet. */
@@ -60,7 +63,7 @@ export class CallTransfer {
     this.wasAsked = how === 'asked';
     if (how === 'asked') {
       this.phase = 'asked';
-      this.arm(TRANSFER_START.timerMs);
+      this.arm(this.answerWaitMs ?? TRANSFER_START.timerMs);
       return promise;
     }
     if (how === 'by_close') {
@@ -85,7 +88,7 @@ export class CallTransfer {
 
   /** The line is gone. True where that completes the transfer, and so the caller has not hung up. */
   lineGone(): boolean {
-    return this.take({ type: 'closed' });
+    return this.take({ type: 'closed' }) && this.phase === 'gone';
   }
 
   /** The far end says that the caller has hung up. True where they had been moved before. */
@@ -102,7 +105,7 @@ export class CallTransfer {
   }
 
   private take(input: TransferInput): boolean {
-    const step = this.phase && transferStep(this.phase, input);
+    const step = this.phase && transferStep(this.phase, input, this.answerWaitMs);
     if (!step) return false;
     this.phase = step.phase;
     this.arm(step.timerMs);
@@ -133,7 +136,7 @@ export class CallTransfer {
       transfer_number: destination,
       ...(target === null ? {} : { transfer_target: target }),
       transfer_headers: headers,
-      transfer_method: METHOD,
+      transfer_method: this.parts.transport.transferMethod ?? DEFAULT_METHOD,
       ...(reason === '' ? {} : { reason }),
     };
   }

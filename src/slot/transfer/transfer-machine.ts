@@ -8,6 +8,9 @@
  *   asked, unanswered -- close --> gone   (sent, stamped at the close)
  *   asked, unanswered, moved -- failed --> failed
  *   moved      -- close, or 5 s --> gone
+ *
+ * A line that always answers (SIP REFER, decisions.md 17) has one wait of its own instead of the 10 s and 20 s, and its
+ * closing is no answer: what ends the leg before one is the caller.
  */
 export type TransferPhase = 'asked' | 'unanswered' | 'moved' | 'gone' | 'failed';
 
@@ -49,29 +52,31 @@ export const TRANSFER_START: TransferStep = {
   outcome: null,
 };
 
+/** How long a line is waited for that always answers; null for the dialler protocol. */
+export type AnswerWaitMs = number | null;
+
 /** What follows from an input; null where it changes nothing. */
-export function transferStep(phase: TransferPhase, input: TransferInput): TransferStep | null {
+export function transferStep(
+  phase: TransferPhase,
+  input: TransferInput,
+  answerWaitMs: AnswerWaitMs = null,
+): TransferStep | null {
   if (phase === 'gone' || phase === 'failed') return null;
   switch (input.type) {
     case 'ok':
       if (phase === 'moved') return null;
       return { phase: 'moved', timerMs: MOVED_WAIT_MS, event: 'transfer_sent', outcome: null };
     case 'failed':
-      return failed(input.reason || 'the dialler gave no reason', input);
+      return failed(input.reason || 'the far end gave no reason', input);
     case 'closed':
-      return gone(phase === 'moved' ? null : 'transfer_sent');
-    case 'caller_left':
       if (phase === 'moved') return gone(null);
-      return {
-        phase: 'failed',
-        timerMs: null,
-        event: 'transfer_failed',
-        outcome: { kind: 'abandoned' },
-      };
+      return answerWaitMs === null ? gone('transfer_sent') : abandoned();
+    case 'caller_left':
+      return phase === 'moved' ? gone(null) : abandoned();
     case 'timer':
       if (phase === 'moved') return gone(null);
-      if (phase === 'unanswered') {
-        return failed('the dialler did not answer in time', { sipCode: null, sipStatus: null });
+      if (phase === 'unanswered' || answerWaitMs !== null) {
+        return failed('the far end did not answer in time', { sipCode: null, sipStatus: null });
       }
       return { phase: 'unanswered', timerMs: CLOSE_WAIT_MS - RESULT_WAIT_MS, event: null, outcome: null };
   }
@@ -79,6 +84,10 @@ export function transferStep(phase: TransferPhase, input: TransferInput): Transf
 
 function gone(event: TransferStep['event']): TransferStep {
   return { phase: 'gone', timerMs: null, event, outcome: { kind: 'sent' } };
+}
+
+function abandoned(): TransferStep {
+  return { phase: 'failed', timerMs: null, event: 'transfer_failed', outcome: { kind: 'abandoned' } };
 }
 
 function failed(reason: string, sip: { sipCode: number | null; sipStatus: string | null }): TransferStep {

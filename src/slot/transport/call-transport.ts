@@ -84,4 +84,6 @@ export type LineRemark = (event: CallEventName, detail: Record<string, unknown>)
 export interface LineLoss {
   kind: 'closed' | 'broken' | 'protocol' | 'stalled' | 'vanished';
   reason: string;
+  /** Set where the loss is ours and not the caller's: the media server failed, or an operator closed the room. */
+  isOurs?: true;
 }

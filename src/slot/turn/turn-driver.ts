@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { SttSession, SttTurnEvent } from '../../providers/speech-to-text.ts';
+import type { HearingHz } from '../audio/hearing-rate.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
 import { isCheckIn } from './overlap-meaning.ts';
@@ -47,6 +48,8 @@ export interface TurnDriverOptions {
     readonly heardUptoSample: number;
     readonly hearsEcho: boolean;
     turnIsOpen: boolean;
+    /** Of `turnAudio`; positions count at the rate of the line all the same. */
+    readonly hearHz: HearingHz;
     turnAudio(fromSample: number, toSample: number): Int16Array;
   };
   hooks: {
@@ -246,7 +249,7 @@ export class TurnDriver {
     const reason = this.speechSamples < TURN_MIN_SPEECH_SAMPLES ? 'short' : turnModel ? null : 'off';
     const verdict =
       turnModel && reason === null
-        ? await turnModel.judge(ears.turnAudio(fromSample, toSample), VERDICT_DEADLINE_MS)
+        ? await turnModel.judge(ears.turnAudio(fromSample, toSample), VERDICT_DEADLINE_MS, ears.hearHz)
         : { decidedBy: 'silence_rule' as const, reason };
     const isModel = verdict.decidedBy === 'model';
     this.evidenceFor(turn).ruleReason = isModel ? null : verdict.reason;

@@ -3,6 +3,13 @@ import type { TranscriptEntry, UsageMetric } from '../../contracts/call-results.
 import { MAX_EVENTS, MAX_TRANSCRIPT_ENTRIES } from '../../contracts/limits.ts';
 import type { JournalLine } from '../../contracts/spool.ts';
 
+/** As the `disconnected` event names them. */
+export interface CallDurations {
+  duration_seconds: number;
+  raw_duration_seconds: number;
+  billable_duration_seconds: number;
+}
+
 /**
  * Everything a call leaves behind in words and numbers: transcript, events, usage. Each goes to the journal as it
  * happens, so that a crash leaves what there was, and stays here for the result. Lists are bounded; what comes beyond
@@ -11,22 +18,63 @@ import type { JournalLine } from '../../contracts/spool.ts';
 export class CallLog {
   private readonly journal: (line: JournalLine) => void;
   private readonly now: () => number;
-  private readonly startedAtMs: number;
+  /** Null until the call is answered: nothing has begun yet, and its time stands at 0. */
+  private startedAtMs: number | null;
+  private readonly openedAtMs: number;
+  private readonly billingStepSeconds: number;
   private readonly entries = new Map<number, TranscriptEntry>();
   private nextSeq = 1;
   readonly events: CallEvent[] = [];
   readonly usage: UsageMetric[] = [];
   leftOut = 0;
+  /** Told of every entry that is written or replaced: what a visitor of a website reads along. */
+  onTranscript: ((entry: TranscriptEntry) => void) | null = null;
+  /** Seconds that the call had been answered for when its conversation began: somebody else screened it (RT-31). */
+  answeredBefore = 0;
 
-  constructor(options: { journal: (line: JournalLine) => void; now: () => number }) {
+  /** `isAnswered`: false for a call that still rings; its time begins with {@link answered} (RT-31). */
+  constructor(options: {
+    journal: (line: JournalLine) => void;
+    now: () => number;
+    isAnswered?: boolean;
+    billingStepSeconds?: number;
+  }) {
     this.journal = options.journal;
     this.now = options.now;
-    this.startedAtMs = options.now();
+    this.billingStepSeconds = options.billingStepSeconds ?? 1;
+    this.openedAtMs = options.now();
+    this.startedAtMs = options.isAnswered === false ? null : this.openedAtMs;
   }
 
-  /** Seconds from call start, to the millisecond. */
+  /** Somebody has picked up: from here on time counts. */
+  answered(): void {
+    this.startedAtMs ??= this.now();
+  }
+
+  /** Seconds from call start, to the millisecond; 0 while it rings. */
   get seconds(): number {
-    return Math.round(this.now() - this.startedAtMs) / 1000;
+    return this.startedAtMs === null ? 0 : Math.round(this.now() - this.startedAtMs) / 1000;
+  }
+
+  /** How long it rang before call start, in seconds to the millisecond; until now where it still rings. */
+  get ringSeconds(): number {
+    return Math.round((this.startedAtMs ?? this.now()) - this.openedAtMs) / 1000;
+  }
+
+  /**
+   * The lengths of the call so far: from call start; from connecting, which the ringing belongs to; and what is billed,
+   * from the answer in whole steps (decisions.md 28). A socket call is answered when it connects.
+   */
+  durations(): CallDurations {
+    const answeredSeconds = this.seconds + this.answeredBefore;
+    // A customer whom somebody else answered does not hear it ring while the bot comes.
+    const unansweredSeconds = this.answeredBefore > 0 ? 0 : this.ringSeconds;
+    const steps = this.startedAtMs === null ? 0 : Math.ceil(answeredSeconds / this.billingStepSeconds);
+    return {
+      duration_seconds: this.seconds,
+      raw_duration_seconds: Math.round((answeredSeconds + unansweredSeconds) * 1000) / 1000,
+      billable_duration_seconds: steps * this.billingStepSeconds,
+    };
   }
 
   event(event: CallEventName, detail: Omit<CallEvent, 'event' | 'ts'> = {}): void {
@@ -52,6 +100,7 @@ export class CallLog {
     }
     this.entries.set(seq, entry);
     this.journal({ kind: 'transcript', seq, entry });
+    this.onTranscript?.(entry);
   }
 
   get transcriptEntries(): TranscriptEntry[] {

@@ -16,10 +16,10 @@ export function seeded(seed: number): () => number {
 }
 
 /** A call's surroundings: a clock moved by hand, a weather of its own, and the troubles that were reported. */
-export function surroundings(clock = new HandClock()) {
+export function surroundings(clock = new HandClock(), sampleRate = 8_000) {
   const troubles: ProviderTrouble[] = [];
   const context: ProviderContext = {
-    sampleRate: 8_000,
+    sampleRate,
     clock,
     report: (trouble) => void troubles.push(trouble),
   };

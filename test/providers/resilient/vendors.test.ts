@@ -19,11 +19,15 @@ import { VENDORS } from '../stt/vendors.ts';
 t.setTimeout(120_000);
 
 const SAMPLE_RATE = 8_000;
+/** What a caller in a room is heard at. */
+const ROOM_RATE = 16_000;
 const FRAME_MS = 20;
-const FRAME_SAMPLES = 160;
 const SCRIPTED = { provider: 'scripted' };
 
-async function open(config: { stt?: ProviderConfig; llm?: ProviderConfig; tts?: ProviderConfig }) {
+async function open(
+  config: { stt?: ProviderConfig; llm?: ProviderConfig; tts?: ProviderConfig },
+  hearHz?: number,
+) {
   const troubles: ProviderTrouble[] = [];
   const context: ProviderContext = {
     sampleRate: SAMPLE_RATE,
@@ -35,14 +39,16 @@ async function open(config: { stt?: ProviderConfig; llm?: ProviderConfig; tts?: 
     { stt: SCRIPTED, llm, tts: SCRIPTED, ...config },
     context,
     openWeather(),
+    hearHz,
   );
   const named = (event: string) => troubles.filter((trouble) => trouble.event === event);
   return { ...providers, troubles, named };
 }
 
 /** A caller who speaks in real time, frame by frame, by absolute deadlines. */
-async function caller(config: ProviderConfig) {
-  const call = await open({ stt: config });
+async function caller(config: ProviderConfig, rateHz = SAMPLE_RATE) {
+  const call = await open({ stt: config }, rateHz);
+  const frameSamples = (rateHz * FRAME_MS) / 1_000;
   const turns: SttTurnEvent[] = [];
   const failures: Error[] = [];
   const session = await call.stt.open({
@@ -52,8 +58,8 @@ async function caller(config: ProviderConfig) {
   });
   let dueMs = performance.now();
   const feed = async (samples: Int16Array, isSpeech: boolean) => {
-    for (let at = 0; at < samples.length; at += FRAME_SAMPLES) {
-      session.feed(samples.subarray(at, at + FRAME_SAMPLES));
+    for (let at = 0; at < samples.length; at += frameSamples) {
+      session.feed(samples.subarray(at, at + frameSamples));
       if (isSpeech) session.speechHeard?.(FRAME_MS);
       dueMs += FRAME_MS;
       const aheadMs = dueMs - performance.now();
@@ -65,8 +71,8 @@ async function caller(config: ProviderConfig) {
     session,
     turns,
     failures,
-    say: (text: string) => feed(speakTones(text, WORDS, SAMPLE_RATE), true),
-    pause: (ms: number) => feed(silence(ms, SAMPLE_RATE), false),
+    say: (text: string) => feed(speakTones(text, WORDS, rateHz), true),
+    pause: (ms: number) => feed(silence(ms, rateHz), false),
   };
 }
 
@@ -75,9 +81,9 @@ const REST = 'a table for two at seven please';
 const NEXT = 'yes no thank you';
 
 /** A call whose line to the vendor is cut, or goes dead, in the middle of the first of two turns. */
-async function cutCall(vendor: (typeof VENDORS)[number], how: 'cut' | 'goSilent') {
+async function cutCall(vendor: (typeof VENDORS)[number], how: 'cut' | 'goSilent', rateHz = SAMPLE_RATE) {
   const emulator = await vendor.start();
-  const call = await caller(vendor.config(emulator));
+  const call = await caller(vendor.config(emulator), rateHz);
   await emulator.control.opened(1);
   await call.pause(300);
   await call.say(FIRST);
@@ -122,7 +128,14 @@ const deadCalls = new Map(
     cutCall(vendor, 'goSilent'),
   ]),
 );
-for (const call of [...cutCalls.values(), ...deadCalls.values()]) call.catch(() => undefined);
+const roomCalls = new Map(
+  VENDORS.filter(({ name }) => ['deepgram', 'soniox'].includes(name)).map((vendor) => [
+    vendor.name,
+    cutCall(vendor, 'cut', ROOM_RATE),
+  ]),
+);
+for (const call of [...cutCalls.values(), ...deadCalls.values(), ...roomCalls.values()])
+  call.catch(() => undefined);
 
 for (const [name, cut] of cutCalls) {
   t.test(`RT-57 ${name}: a line that is cut in mid-utterance costs no word`, async (t) => {
@@ -143,6 +156,16 @@ for (const [name, dead] of deadCalls) {
     t.same(call.texts, [`${FIRST} ${REST}`, NEXT]);
     t.match(call.named('provider_failed'), [{ class: 'transient' }]);
     t.same(call.failures, []);
+  });
+}
+
+for (const [name, cut] of roomCalls) {
+  t.test(`RT-57 RT-62 ${name}: nor does a line that is cut while it hears a room at 16 kHz`, async (t) => {
+    const call = await cut;
+    t.same(call.texts, [`${FIRST} ${REST}`, NEXT]);
+    t.match(call.named('provider_reconnected'), [{ family: 'stt' }]);
+    t.same(call.failures, []);
+    t.same(call.violations, []);
   });
 }
 

@@ -13,11 +13,12 @@ import type {
  */
 export const RATE_HZ = 8_000;
 export const WORD_SAMPLES = 800;
+const WORD_S = WORD_SAMPLES / RATE_HZ;
 const FIRST_VALUE = 2_000;
 
 /** The audio of a word, by its number. */
-export function spoken(word: number): Int16Array {
-  return new Int16Array(WORD_SAMPLES).fill(FIRST_VALUE + word);
+export function spoken(word: number, rateHz = RATE_HZ): Int16Array {
+  return new Int16Array(WORD_S * rateHz).fill(FIRST_VALUE + word);
 }
 
 export function textOf(words: readonly number[]): string {
@@ -42,6 +43,8 @@ export interface SessionPlan {
 export interface EngineRules {
   name: string;
   clock: ProviderClock;
+  /** Of what it is fed; RATE_HZ where absent. */
+  rateHz?: number;
   /** A final after every so many words; 0 for engines that tell none. */
   wordsPerFinal: number;
   /** Whether finals carry their place in the audio. */
@@ -89,6 +92,7 @@ class WordSession implements SttSession {
   readonly #plan: SessionPlan;
   readonly #handlers: SttHandlers;
   readonly #count: WordEngine['fed'][number];
+  readonly #wordSamples: number;
   #over = false;
   #value = 0;
   #run = 0;
@@ -107,6 +111,7 @@ class WordSession implements SttSession {
     this.#plan = plan;
     this.#handlers = handlers;
     this.#count = count;
+    this.#wordSamples = WORD_S * (rules.rateHz ?? RATE_HZ);
   }
 
   feed(samples: Int16Array): void {
@@ -162,21 +167,21 @@ class WordSession implements SttSession {
   }
 
   #hear(sample: number): void {
-    if (sample === this.#value && this.#run < WORD_SAMPLES) {
+    if (sample === this.#value && this.#run < this.#wordSamples) {
       this.#run += 1;
     } else {
       this.#endRun();
       this.#value = sample;
       this.#run = 1;
     }
-    if (this.#run === WORD_SAMPLES && this.#value !== 0) this.#endRun();
+    if (this.#run === this.#wordSamples && this.#value !== 0) this.#endRun();
   }
 
   /** A word that is not whole is told as what it is: a piece. */
   #endRun(): void {
     const { wordsPerFinal } = this.#rules;
     if (this.#value !== 0 && this.#run > 0) {
-      const isWhole = this.#run === WORD_SAMPLES;
+      const isWhole = this.#run === this.#wordSamples;
       this.#words.push(`w${this.#value - FIRST_VALUE}${isWhole ? '' : `(${this.#run})`}`);
       this.#wordsEndAt = this.#count.samples;
       this.#handlers.onInterim(this.#words.join(' '));

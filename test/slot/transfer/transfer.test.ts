@@ -143,6 +143,38 @@ t.test('a caller who hangs up before they were moved was not passed on', async (
   t.same(await second, { kind: 'sent' });
 });
 
+t.test(
+  'R116 RT-34 a line that always answers: its closing is no answer, and it has one wait of its own',
+  async (t) => {
+    const line = { sendTransfer: () => 'asked' as const, transferMethod: 'livekit_sip_refer' as const };
+    const rigSip = (transferWaitMs: number) => {
+      const events: CallEvent[] = [];
+      const transfer = new CallTransfer({
+        transport: { ...line, transferWaitMs },
+        report: (event, detail) => events.push({ event, ts: 1, ...detail }),
+      });
+      t.teardown(() => transfer.stop());
+      return { transfer, events };
+    };
+    const left = rigSip(75_000);
+    const outcome = left.transfer.start(ORDER);
+    t.equal(left.transfer.lineGone(), false, 'the end of the leg is the caller’s');
+    t.same(await outcome, { kind: 'abandoned' });
+    t.match(transferFields(left.events), {
+      was_transferred: false,
+      transfer_method: 'livekit_sip_refer',
+      transfer_failed_reason: /hung up/,
+    });
+    const moved = rigSip(75_000);
+    const second = moved.transfer.start(ORDER);
+    moved.transfer.onResult({ ...OK, sipCode: null, sipStatus: null });
+    t.equal(moved.transfer.callerLeft(), true);
+    t.same(await second, { kind: 'sent' });
+    const silent = rigSip(20);
+    t.match(await silent.transfer.start(ORDER), { kind: 'failed', reason: /did not answer/ });
+  },
+);
+
 t.test('a line where closing is the transfer, and one that knows none', async (t) => {
   const closing = rig('by_close');
   t.same(await closing.transfer.start(ORDER), { kind: 'sent' });

@@ -1,0 +1,40 @@
+import { WidgetDispatchRequest } from '../../contracts/room-requests.ts';
+import { startAndAnswer } from '../rooms/room-desk.ts';
+import { widgetOrder } from '../rooms/room-orders.ts';
+import { admission } from './admission.ts';
+import type { RoomRouteOptions } from './dispatch.ts';
+import { bodyReader, type DoorHandler, jsonRoute, mayCommand, readBody } from './json-route.ts';
+import { REFUSALS } from './refusal.ts';
+
+/** Connected event and visitor, with the escapes that JSON may need. */
+const MAX_BODY_BYTES = 65_536;
+
+const readWidget = bodyReader(WidgetDispatchRequest);
+
+/**
+ * `POST /rtc/widget` (interface.md, Widget token): answered when the bot stands in the room, so that no visitor joins a
+ * room without one.
+ */
+export function createWidget(options: RoomRouteOptions): DoorHandler {
+  const { desk } = options;
+  return jsonRoute(options.logger, async (request) => {
+    if (request.method !== 'POST') return REFUSALS.methodNotAllowed;
+    if (!mayCommand(request, options.settings.coreSecrets)) return REFUSALS.unauthorized;
+    const body = await readBody(request, MAX_BODY_BYTES);
+    if ('refusal' in body) return body.refusal;
+    const read = readWidget(body.value);
+    if ('refusal' in read) return read.refusal;
+    const setup = await desk.media.fresh();
+    const order = widgetOrder(read.value);
+    const key = `widget ${order.roomName} ${order.customerIdentity}`;
+    const standing = desk.claims.standing(key);
+    if (standing) return standing;
+    if (desk.isServed(order.roomName)) return REFUSALS.alreadyAttached;
+    const refused = admission(options);
+    if (refused) return refused;
+    if (!setup) return REFUSALS.mediaNotConfigured;
+    return desk.claims.run({ key, roomName: order.roomName, callId: order.callId, lasting: false }, () =>
+      startAndAnswer(desk, setup, order),
+    );
+  });
+}

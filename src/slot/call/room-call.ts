@@ -1,0 +1,322 @@
+import { botIdentity, type RoomOwner } from '../../contracts/rooms.ts';
+import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import type { SlotRoomCall } from '../../contracts/slot-messages.ts';
+import { CLOSE } from '../../contracts/wire.ts';
+import { describeError } from '../../platform/app-error.ts';
+import { isoNow } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { MediaServer } from '../../platform/media-server.ts';
+import { handoffSetup } from '../handoff/handoff-setup.ts';
+import { RoomPlace } from '../handoff/room-place.ts';
+import { closeRoom } from '../rooms/close-room.ts';
+import { Lobby } from '../rooms/lobby.ts';
+import {
+  type Answer,
+  answerCaller,
+  awaitCustomer,
+  dialCustomer,
+  VISITOR_LIMIT_MS,
+} from '../rooms/ringing.ts';
+import { SIP_TRANSFER_WAIT_MS, SipTransfer } from '../rooms/sip-transfer.ts';
+import { tellMain } from '../slot-channel.ts';
+import type { RoomLink } from '../transport/room/room-link.ts';
+import type { OpenedProviders } from './call-providers.ts';
+import {
+  beginRecord,
+  type CallRecord,
+  createFolder,
+  endRecord,
+  journalEnd,
+  keepAlive,
+} from './call-record.ts';
+import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
+import { fetchConfig } from './fetch-config.ts';
+import { type CallTools, holdCall, openCallProviders, type RunningCall } from './hold-call.ts';
+
+/** What a room brings is heard at this rate. */
+const ROOM_HEARING_HZ = 16_000;
+
+/** A room call on its way to its conversation. */
+interface RoomEntry {
+  call: SlotRoomCall;
+  media: MediaServer;
+  lobby: Lobby;
+  /** Somebody wants the call to end before there is a conversation. */
+  ordered: Promise<string>;
+  logger: Logger;
+}
+
+/**
+ * One call through a room of the media server, from main's message to the finished spool folder: config and room, then
+ * the answer, then the conversation. Resolves to the verdict, or null where no session came about; then the folder is
+ * gone too. Never rejects: whatever fails ends the call, closes the room and is its result.
+ */
+export async function runRoomCall(
+  call: SlotRoomCall,
+  tools: CallTools,
+  onRunning: (running: RunningCall) => void,
+): Promise<EndVerdict | null> {
+  const order = Promise.withResolvers<string>();
+  onRunning({ order: order.resolve });
+  const folder = await createFolder(call, tools.init);
+  const logger = tools.logger.child({ call_id: call.callId });
+  // Loaded here and not with the slot: most slots never see a room, and both libraries cost memory.
+  const { MediaServer } = await import('../../platform/media-server.ts');
+  const media = new MediaServer(call.media);
+  const entry: RoomEntry = {
+    call,
+    media,
+    lobby: new Lobby(call.customerIdentity),
+    ordered: order.promise,
+    logger,
+  };
+  const missing = await whoIsMissing(entry);
+  if (missing) {
+    await folder.discard();
+    return refuse(entry, missing.code, missing.reason);
+  }
+  // Nobody waits twice: the bot comes into the room, unheard, while the config is asked for.
+  const [entered, answer] = await Promise.all([enter(entry), askForConfig(call, tools)]);
+  if ('refusal' in answer) {
+    await leave(entry, entered);
+    await folder.discard();
+    return refuse(entry, answer.refusal.code, answer.refusal.reason);
+  }
+  const record = await beginRecord(folder, factsOf(call, answer.config), tools);
+  if (!record) {
+    await leave(entry, entered);
+    await folder.discard();
+    return refuse(entry, CLOSE.internal, 'the host cannot write its spool');
+  }
+  if ('trouble' in entered) {
+    refuse(entry, CLOSE.mediaUnavailable, entered.trouble);
+    const verdict = await endUnanswered(entry, record, {
+      kind: 'media_unavailable',
+      reason: entered.trouble,
+    });
+    // Somebody may ring in there for whom nobody comes.
+    await closeRoom(media, call.roomName, logger);
+    return verdict;
+  }
+  tellMain({ type: 'room_joined', callId: call.callId });
+  return takeUp(entry, record, entered.link, tools, onRunning);
+}
+
+/** From the joined room to the end of the call. */
+async function takeUp(
+  entry: RoomEntry,
+  record: CallRecord,
+  link: RoomLink,
+  tools: CallTools,
+  onRunning: (running: RunningCall) => void,
+): Promise<EndVerdict> {
+  const letGo = keepAlive(record.folder);
+  // Ready before anybody picks up: who answers is spoken to at once, and a bot that cannot speak calls nobody.
+  const providers = openCallProviders(record, tools, ROOM_HEARING_HZ);
+  const answer = await providers.then(
+    () => awaitAnswer(entry, record, link),
+    (error): Answer => ({
+      kind: 'over',
+      signal: { kind: 'pipeline_error', error: `the call could not start: ${describeError(error)}` },
+    }),
+  );
+  letGo();
+  if (answer.kind === 'over') {
+    await leave(entry, { link });
+    const verdict = await endUnanswered(entry, record, answer.signal);
+    await providers.then(putAway).catch(() => undefined);
+    return verdict;
+  }
+  noteAnswer(entry.call, record);
+  const transport = await roomTransport(entry, record, link);
+  const handoff = roomSetup(entry, record, link, () => transport.handBack());
+  return holdCall(record, { transport, providers, handoff, open: () => undefined }, tools, onRunning);
+}
+
+/** An agent of the desk comes into the room that the call is in already. */
+function roomSetup(
+  { call, media }: RoomEntry,
+  { journalCall, folder, logger }: CallRecord,
+  link: RoomLink,
+  handBack: () => void,
+) {
+  return handoffSetup(
+    {
+      callId: call.callId,
+      folder: folder.path,
+      webhookUrl: journalCall.webhookUrl,
+      callerNumber: journalCall.callerId,
+    },
+    new RoomPlace({ link, media, owner: ownerOf(call), customer: call.customerIdentity, handBack, logger }),
+  );
+}
+
+async function roomTransport({ call, media }: RoomEntry, { log, logger }: CallRecord, link: RoomLink) {
+  const { RoomTransport } = await import('../transport/room/room-transport.ts');
+  const { roomName: room, customerIdentity: identity } = call;
+  const transport = new RoomTransport({
+    link,
+    customer: identity,
+    media,
+    roomName: room,
+    isSip: call.kind !== 'widget',
+    remark: (event, detail) => log.event(event, detail),
+    logger,
+    ...(call.kind === 'widget'
+      ? {}
+      : {
+          startTransfer: (request, onResult) => new SipTransfer({ media, room, identity, request, onResult }),
+          transferWaitMs: SIP_TRANSFER_WAIT_MS,
+        }),
+  });
+  if (call.kind === 'widget') {
+    // An entry of the bot grows as it is heard: a later line of the same speaker and time takes the place of the first.
+    log.onTranscript = ({ speaker, text, timestamp, heard }) =>
+      transport.tellTranscript({ speaker, text, timestamp, final: speaker !== 'bot' || heard === 'mark' });
+  }
+  return transport;
+}
+
+function awaitAnswer(entry: RoomEntry, { log }: CallRecord, link: RoomLink): Promise<Answer> {
+  const { call, media } = entry;
+  switch (call.kind) {
+    case 'sip_outbound': {
+      if (!call.dial) {
+        const reason = 'the order to dial names no trunk';
+        return Promise.resolve({ kind: 'over', signal: { kind: 'not_dialled', reason } });
+      }
+      log.event('dialling');
+      const { roomName, customerIdentity: customer } = call;
+      return dialCustomer(entry, media, { ...call.dial, roomName, customer });
+    }
+    case 'sip_inbound':
+      return answerCaller(entry, link);
+    case 'attach':
+    case 'widget':
+      return awaitCustomer(entry, VISITOR_LIMIT_MS);
+  }
+}
+
+/** Time begins (RT-31). A call that a dialler has screened was answered earlier, and is billed from there. */
+function noteAnswer({ attached, kind }: SlotRoomCall, { log }: CallRecord): void {
+  const answeredAtMs = attached?.answeredAt ? Date.parse(attached.answeredAt) : Number.NaN;
+  const at = Number.isNaN(answeredAtMs) ? isoNow() : new Date(answeredAtMs).toISOString();
+  const ringMs = Math.round(log.ringSeconds * 1000);
+  log.answered();
+  if (!Number.isNaN(answeredAtMs)) log.answeredBefore = Math.max(0, (Date.now() - answeredAtMs) / 1000);
+  log.event('answered', { at, ...(kind === 'attach' ? {} : { ring_ms: ringMs }) });
+}
+
+/** The result of a call without a conversation. */
+async function endUnanswered(entry: RoomEntry, record: CallRecord, signal: EndSignal): Promise<EndVerdict> {
+  const { log } = record;
+  const verdict: EndVerdict = { ...judgeEnd(signal, false), lineStands: false };
+  const sip = signal.kind === 'not_answered' ? signal : null;
+  if (entry.call.kind === 'sip_outbound') {
+    log.event('not_answered', {
+      ...(sip ? { sip_code: sip.sipCode, sip_status: sip.sipStatus } : {}),
+      reason: verdict.reason,
+      ring_ms: Math.round(log.ringSeconds * 1000),
+    });
+  }
+  log.event('disconnected', { by: verdict.by, reason: verdict.reason, ...log.durations() });
+  journalEnd(record, verdict);
+  await endRecord(record, {
+    verdict,
+    recorded: false,
+    facts: sip ? { sip_code: sip.sipCode, sip_reason: sip.sipStatus } : {},
+  });
+  return verdict;
+}
+
+/** A conversation that never began has no session to close its providers. */
+async function putAway({ llm, tts, finish }: OpenedProviders): Promise<void> {
+  await Promise.all([llm.close(), tts.close()]);
+  await finish();
+}
+
+type Entered = { link: RoomLink } | { trouble: string };
+
+/** Claims the room for this host and joins it, heard by nobody yet. Never rejects. */
+async function enter({ call, media, lobby, logger }: RoomEntry): Promise<Entered> {
+  try {
+    await media.createRoom(call.roomName, JSON.stringify(ownerOf(call)));
+    const { joinRoom } = await import('../transport/room/room-link.ts');
+    const link = await joinRoom({
+      access: call.media,
+      roomName: call.roomName,
+      identity: botIdentity(call.callId),
+      name: 'Bot',
+      handlers: lobby.handlers,
+      logger,
+    });
+    lobby.look(link);
+    return { link };
+  } catch (error) {
+    return { trouble: `the room cannot be joined: ${describeError(error)}; check the media server` };
+  }
+}
+
+/** What the room says of itself. */
+function ownerOf(call: SlotRoomCall): RoomOwner {
+  return { trunkline: { host: call.hostId, call_id: call.callId, bot_id: call.botId } };
+}
+
+/** Leaves, and closes the room with everybody in it. */
+async function leave({ call, media, logger }: RoomEntry, entered: Entered): Promise<void> {
+  if ('link' in entered) await entered.link.leave();
+  await closeRoom(media, call.roomName, logger);
+}
+
+function askForConfig(call: SlotRoomCall, { init }: CallTools) {
+  return fetchConfig({
+    configUrl: call.configUrl ?? init.configUrl,
+    botId: call.botId,
+    callerId: text(call.connected.caller_id),
+    streamId: text(call.connected.stream_id),
+    connectedEvent: call.connected,
+    coreSecret: init.coreSecret,
+    ownOrigins: init.ownOrigins,
+  });
+}
+
+/**
+ * A campaign's customer who is gone meanwhile is the dialler's to know at once: no session is asked for, and the room
+ * is not made anew. Null where nobody is missed.
+ */
+async function whoIsMissing({ call, media }: RoomEntry): Promise<{ code: number; reason: string } | null> {
+  if (call.kind !== 'attach') return null;
+  try {
+    if (await media.participant(call.roomName, call.customerIdentity)) return null;
+    return { code: CLOSE.roomGone, reason: 'the customer is not in the room' };
+  } catch (error) {
+    return {
+      code: CLOSE.mediaUnavailable,
+      reason: `the media server does not answer: ${describeError(error)}`,
+    };
+  }
+}
+
+function refuse({ call, logger }: RoomEntry, code: number, reason: string): null {
+  logger.warn({ bot_id: call.botId, code, reason }, 'the call was refused');
+  tellMain({ type: 'room_refused', callId: call.callId, code, reason });
+  return null;
+}
+
+function factsOf(call: SlotRoomCall, config: RuntimeConfig) {
+  return {
+    callId: call.callId,
+    connected: call.connected,
+    transport: call.kind === 'widget' ? ('rtc_widget' as const) : ('rtc_sip' as const),
+    config,
+    room: {
+      roomName: call.roomName,
+      toNumber: call.dial?.toNumber ?? text(call.connected.to_number),
+      ...(call.dial ? { trunkId: call.dial.trunkId } : {}),
+    },
+  };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, 200) : '';
+}

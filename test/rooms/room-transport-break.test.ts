@@ -1,0 +1,155 @@
+import t from 'tap';
+import { monotonicMs } from '../../src/platform/clock.ts';
+import { loadRtc } from '../../src/slot/transport/room/load-rtc.ts';
+import { levelDbfs } from '../stack/correlate.ts';
+import type { StackAddresses } from '../stack/start-stack.ts';
+import { ownStack, type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';
+import { joinAsGuest, mediaServer, type RoomGuest, silentLogger, until } from './room-guest.ts';
+import { openRoomLine, type RoomLine } from './room-line.ts';
+
+const BOT = 'bot-test';
+const VISITOR = 'widget-user-12345678';
+const LOUD_DBFS = -40;
+
+async function meet(
+  t: Test,
+  stack: StackAddresses,
+  prefix: string,
+): Promise<{ roomName: string; visitor: RoomGuest; line: RoomLine }> {
+  const roomName = uniqueRoom(t, stack, prefix);
+  const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
+  const line = await openRoomLine(t, stack, roomName, VISITOR);
+  await until(
+    'the two receive each other',
+    () => visitor.frames(BOT).length > 5 && line.narrow().length > 800,
+  );
+  return { roomName, visitor, line };
+}
+
+const toneNarrow = Int16Array.from({ length: 4_000 }, (_, at) => 8_000 * Math.sin(at / 2));
+const toneWide = Int16Array.from({ length: 8_000 }, (_, at) => 8_000 * Math.sin(at / 4));
+
+/** Both say something and are heard; again until it is so, since a connection that was made anew has to come up first. */
+async function talk(visitor: RoomGuest, line: RoomLine, limitMs = 15_000): Promise<void> {
+  const [toVisitor, toBot] = [visitor.heard(BOT).length, line.narrow().length];
+  const levels = () => [
+    levelDbfs(visitor.heard(BOT).subarray(toVisitor)),
+    levelDbfs(line.narrow().subarray(toBot)),
+  ];
+  const endMs = monotonicMs() + limitMs;
+  while (!levels().every((level) => level > LOUD_DBFS)) {
+    if (monotonicMs() > endMs) {
+      const heard = levels().map((level) => `${level.toFixed(0)} dBFS`);
+      throw new Error(`within ${limitMs} ms visitor and bot heard ${heard.join(' and ')} of each other`);
+    }
+    await Promise.all([line.speak(toneNarrow), visitor.play(toneWide)]);
+  }
+}
+
+const states = (line: RoomLine) =>
+  line.remarks.filter(({ event }) => event === 'room_connection').map(({ detail }) => detail.status);
+
+t.test('RT-62 a connection that breaks and is taken up again costs the call nothing', async (t) => {
+  const { visitor, line } = await meet(t, await useStack(t), 'resume');
+  const { SimulateScenarioKind } = loadRtc(silentLogger);
+  await line.link.room.simulateScenario(SimulateScenarioKind.SIMULATE_SIGNAL_RECONNECT);
+  await until('the connection stands again', () => states(line).includes('reconnected'));
+  await talk(visitor, line);
+  t.same(states(line), ['reconnecting', 'reconnected']);
+  t.same([line.stops, line.losses], [[], []]);
+});
+
+t.test('RT-62 a connection that has to be made anew takes the call with it, audio both ways', async (t) => {
+  const { visitor, line } = await meet(t, await useStack(t), 'anew');
+  const { SimulateScenarioKind } = loadRtc(silentLogger);
+  for (const round of [1, 2]) {
+    const brokeAtMs = monotonicMs();
+    const scenario =
+      round === 1 ? SimulateScenarioKind.SIMULATE_FULL_RECONNECT : SimulateScenarioKind.SIMULATE_NODE_FAILURE;
+    await line.link.room.simulateScenario(scenario);
+    await until(
+      'it stands again',
+      () => states(line).filter((state) => state === 'reconnected').length === round,
+    );
+    await talk(visitor, line);
+    t.comment(
+      `round ${round}: both heard each other again within ${(monotonicMs() - brokeAtMs).toFixed(0)} ms`,
+    );
+  }
+  // For the media server everybody has left and come again.
+  t.same([line.stops, line.losses], [[], []], 'nobody has left');
+  t.same(
+    line.link.people().map(({ identity }) => identity),
+    [VISITOR],
+  );
+});
+
+t.test(
+  'RT-63 a visitor who joins again because the connection broke is still the same customer',
+  async (t) => {
+    const stack = await useStack(t);
+    const { roomName, line } = await meet(t, stack, 'visitor-anew');
+    // The media server throws the earlier connection of the same person out.
+    const again = await joinAsGuest(t, stack, roomName, VISITOR);
+    await until('the new connection carries audio', () => again.frames(BOT).length > 5);
+    await talk(again, line);
+    t.same([line.stops, line.losses], [[], []]);
+  },
+);
+
+t.test(
+  'RT-62 after a restart of the media server the call goes on, or ends in time as our fault',
+  async (t) => {
+    const stack = await ownStack(t);
+    const { visitor, line } = await meet(t, stack, 'restart');
+    const killedAtMs = monotonicMs();
+    await stack.killServer();
+    await until('the break is noticed', () => states(line).includes('reconnecting'));
+    await stack.startServer();
+    const startedAtMs = monotonicMs();
+    // Which of the two it is lies with the media server: it may take people in and then send them nothing.
+    const talking = talk(visitor, line, 45_000).then(
+      () => true,
+      () => false,
+    );
+    const lost = until('the call ends', () => line.losses.length > 0, 50_000).then(
+      () => false,
+      () => false,
+    );
+    const goesOn = await Promise.race([talking, lost]);
+    const since = (fromMs: number) => `${((monotonicMs() - fromMs) / 1000).toFixed(1)} s`;
+    if (goesOn) {
+      t.comment(`talking again ${since(startedAtMs)} after the media server was back`);
+      t.same(line.losses, []);
+    } else {
+      t.comment(`given up ${since(killedAtMs)} after the media server was killed`);
+      t.match(line.losses, [{ isOurs: true }]);
+    }
+    t.same(line.stops, [], 'the customer is not blamed');
+    await line.transport.hangUp('over');
+    t.same(await mediaServer(stack).listRooms(), [], 'and the room is closed in the end');
+  },
+);
+
+t.test(
+  'RT-62 a media server that stays away ends the call in time, and nobody blames the customer',
+  async (t) => {
+    const stack = await ownStack(t);
+    const { line } = await meet(t, stack, 'killed');
+    const killedAtMs = monotonicMs();
+    await stack.killServer();
+    // What the bot says meanwhile goes nowhere and holds nothing up.
+    await line.speak(toneNarrow);
+    line.transport.tellTranscript({ speaker: 'bot', text: 'hello', final: true, timestamp: 1 });
+    await until('the loss is told', () => line.losses.length > 0, 40_000);
+    const lostAfterMs = monotonicMs() - killedAtMs;
+    t.match(line.losses, [{ kind: 'broken', isOurs: true, reason: 'the media server is gone' }]);
+    t.same(line.stops, []);
+    const closingAtMs = monotonicMs();
+    await line.transport.close(1000, 'gone');
+    const closedMs = monotonicMs() - closingAtMs;
+    t.comment(`told after ${lostAfterMs.toFixed(0)} ms, closed in ${closedMs.toFixed(0)} ms`);
+    t.ok(lostAfterMs < 35_000, 'told within the bound');
+    t.ok(closedMs < 20_000, 'and closing does not hang');
+  },
+);

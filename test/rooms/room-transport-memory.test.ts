@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { uniqueRoom, useStack } from '../stack/use-stack.ts';
+import { until } from './room-guest.ts';
+import { joinAsBot } from './room-line.ts';
+
+const SETTLING_ROUNDS = 8;
+const ROUNDS = 15;
+/** What the SDK keeps of each join was measured as 0.4 MB; a room of ours that is kept would be several times as much. */
+const MAX_GROWTH_MB_OF_A_JOIN = 1.2;
+/** The SDK's threads with nothing to do, and those of the process. */
+const IDLE_THREADS = 40;
+
+function ofProcess(file: string, key: string): number {
+  const value = new RegExp(`^${key}:\\s+(\\d+)`, 'm').exec(readFileSync(`/proc/self/${file}`, 'utf8'));
+  return Number(value?.[1]);
+}
+
+/** Private memory once the threads of finished calls, which live on for some seconds, are gone with their stacks. */
+async function settledMb(): Promise<number> {
+  await until('the threads end', () => ofProcess('status', 'Threads') < IDLE_THREADS, 60_000);
+  globalThis.gc?.();
+  return ofProcess('smaps_rollup', 'Anonymous') / 1024;
+}
+
+t.test('RT-62 a process that joins and leaves rooms again and again grows by little', async (t) => {
+  const stack = await useStack(t);
+  const joinTwice = async () => {
+    const roomName = uniqueRoom(t, stack, 'again');
+    const bot = await joinAsBot(t, stack, roomName, 'bot-again');
+    const listener = await joinAsBot(t, stack, roomName, 'caller-again');
+    let heard = 0;
+    listener.hear('bot-again', () => {
+      heard++;
+    });
+    await bot.publish();
+    bot.sendAudio(new Int16Array(1_600).fill(1_000));
+    await until('the audio arrives', () => heard > 5);
+    await Promise.all([bot.leave(), listener.leave()]);
+  };
+  for (let round = 0; round < SETTLING_ROUNDS; round++) await joinTwice();
+  const before = await settledMb();
+  for (let round = 0; round < ROUNDS; round++) await joinTwice();
+  const after = await settledMb();
+  const grown = (after - before) / (ROUNDS * 2);
+  t.comment(
+    `${before.toFixed(1)} MB private after ${SETTLING_ROUNDS * 2} joins, ${after.toFixed(1)} MB after ${ROUNDS * 2} more: ${grown.toFixed(2)} MB a join`,
+  );
+  t.ok(grown < MAX_GROWTH_MB_OF_A_JOIN);
+});

@@ -1,0 +1,205 @@
+import t from 'tap';
+import { createLogger } from '../../src/platform/logger.ts';
+import { MediaServer } from '../../src/platform/media-server.ts';
+import { Lobby } from '../../src/slot/rooms/lobby.ts';
+import { dialCustomer } from '../../src/slot/rooms/ringing.ts';
+import { unloadRtc } from '../../src/slot/transport/room/load-rtc.ts';
+import { joinRoom } from '../../src/slot/transport/room/room-link.ts';
+import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
+import { outboundTrunkTo } from '../stack/sip-routes.ts';
+import { type SippPeer, type SippScenario, startSipp } from '../stack/sipp-peer.ts';
+import type { Stack } from '../stack/start-stack.ts';
+import { ownStack, uniqueNumber, uniqueRoom } from '../stack/use-stack.ts';
+import { humanSpeech } from '../support/human-speech.ts';
+import { eventOf, SipHouse, SPOKEN, type TapTest, wireOf } from './sip-house.ts';
+
+t.setTimeout(280_000);
+// Rooms are joined in this process too.
+t.teardown(unloadRtc);
+const house = await SipHouse.start(t, { slots: 3 });
+const { plane } = house;
+
+/** A telephone that is answered and never sends a packet: its call runs beside the others, in real time. */
+const silent = await answered(t, 'uas-no-rtp', 'no media');
+const silentResult = house.resultOf(silent.session, 90_000);
+silentResult.catch(() => undefined);
+
+/** Dials a peer of this kind; resolves when it has picked up. */
+async function answered(t: TapTest, scenario: SippScenario, media: 'media' | 'no media', change = {}) {
+  const session = house.serve(house.bot(change));
+  const endpoint = media === 'media' ? await openRtpEndpoint(t) : null;
+  const peer = await startSipp(t, scenario, endpoint ? { media: endpoint } : {});
+  await house.pointTrunkAt(peer);
+  const { call_id: callId, room_name: room } = await house.dialout({ to_number: uniqueNumber() });
+  await peer.until((message) => message.method === 'ACK', 30_000);
+  return { session, peer, endpoint, callId, room };
+}
+
+const byesOf = (peer: SippPeer) =>
+  peer.messages.filter((message) => message.method === 'BYE' && message.direction === 'received').length;
+
+t.test('RT-25 both hang up at once and the BYE is answered late: one end, verified', async (t) => {
+  const bot = {
+    opening_message: 'Hello.',
+    llm: {
+      provider: 'scripted',
+      rules: [
+        {
+          intent: 'end',
+          pattern: 'forward',
+          reply: 'Goodbye then.',
+          tool: { name: 'end_call', args: { reason: 'done' } },
+        },
+      ],
+      fallback: { reply: 'I see.' },
+    },
+    tools: [{ type: 'built_in', name: 'end_call', description: 'End.', parameters: { type: 'object' } }],
+  };
+  const { session, peer, endpoint, room } = await answered(t, 'uas-late-bye', 'media', bot);
+  if (!endpoint) throw new Error('the test has no audio');
+  await house.botFinished(session, endpoint);
+  await endpoint.play(humanSpeech('goforward.raw'));
+  const result = await house.resultOf(session);
+  t.match(result, { disconnected_by: 'bot', end_detail: { cause: 'end_call' } });
+  t.match(eventOf(result, 'hung_up'), { status: 'gone' });
+  t.equal((await peer.finished).exitCode, 0, wireOf(peer));
+  await house.untilRoomGone(room);
+});
+
+t.test(
+  'R11 RT-94 decisions 8: a slot that is killed in a call: leg hung up, room closed, one result with what there was',
+  async (t) => {
+    const { session, peer, endpoint, callId, room } = await answered(t, 'uas-answer', 'media');
+    if (!endpoint) throw new Error('the test has no audio');
+    await house.botFinished(session, endpoint);
+    await endpoint.play(humanSpeech('goforward.raw'));
+    await house.botFinished(session, endpoint, endpoint.heard().length / 8);
+    const health = await house.appliance.health();
+    const worker = health?.workers?.find((entry) => entry.call_id === callId);
+    if (!worker?.pid) throw new Error('no slot has the call');
+    process.kill(worker.pid, 'SIGKILL');
+    const killedAtMs = performance.now();
+    const bye = await peer.until((message) => message.method === 'BYE', 20_000);
+    t.comment(`BYE ${(bye.atMs - killedAtMs).toFixed(0)} ms after the kill`);
+    const result = await house.resultOf(session);
+    t.match(result, {
+      disconnected_by: 'error',
+      transport: 'rtc_sip',
+      room_name: room,
+      call_id: callId,
+      answered_at: String,
+      end_detail: { salvaged: true, cause: 'slot_died' },
+    });
+    t.ok(
+      result.transcript.some(({ text }) => text === SPOKEN),
+      'the transcript so far',
+    );
+    const sides = house.recording(result);
+    t.ok(sides.caller.length > 8_000 * 3, `the recording is repaired: ${sides.caller.length / 8_000} s`);
+    t.equal((await peer.finished).exitCode, 0, wireOf(peer));
+    await house.untilRoomGone(room);
+    t.equal(plane.results.filter((entry) => entry.session_id === session).length, 1, 'one result');
+  },
+);
+
+t.test('RT-62 a slot that is killed while it rings: CANCEL, and an error', async (t) => {
+  const session = house.serve(house.bot());
+  const peer = await startSipp(t, 'uas-ring-forever');
+  await house.pointTrunkAt(peer);
+  const { call_id: callId, room_name: room } = await house.dialout({ to_number: uniqueNumber() });
+  await peer.until((message) => message.status === 180);
+  const worker = (await house.appliance.health())?.workers?.find((entry) => entry.call_id === callId);
+  if (!worker?.pid) throw new Error('no slot has the call');
+  process.kill(worker.pid, 'SIGKILL');
+  await peer.until((message) => message.method === 'CANCEL', 20_000);
+  t.match(await house.resultOf(session), { disconnected_by: 'error', answered_at: null });
+  await house.untilRoomGone(room);
+});
+
+t.test(
+  'RT-62 a call that cannot be dialled says what to look at, and rings for no longer than it may',
+  async (t) => {
+    const { stack } = house;
+    const dial = dialler(t, stack);
+    t.match(await dial('ST_nothing', 5_000), {
+      kind: 'over',
+      signal: { kind: 'not_dialled', reason: /no SIP answer.*check the outbound trunk/ },
+    });
+    const ringing = await startSipp(t, 'uas-ring-forever');
+    t.match(await dial(await outboundTrunkTo(t, stack, ringing.address), 2_000), {
+      kind: 'over',
+      signal: { kind: 'ringing_timeout' },
+    });
+    await ringing.until((message) => message.method === 'CANCEL');
+  },
+);
+
+t.test(
+  'RT-03 RT-62 a telephone that never sends a packet is given up, and the customer is not blamed',
+  async (t) => {
+    const result = await silentResult;
+    t.comment(`after ${result.call_duration_seconds} s: ${JSON.stringify(result.end_detail?.reason)}`);
+    t.match(result, { disconnected_by: 'error', end_detail: { cause: /^line_/ } });
+    t.equal(byesOf(silent.peer), 1, `the leg was hung up\n${wireOf(silent.peer)}`);
+    await house.untilClear(silent.room, 3);
+  },
+);
+
+t.test(
+  'RT-62 RT-94 the media server dies in a call and comes back: an honest result, and the next call works',
+  async (t) => {
+    const stack = await ownStack(t);
+    const own = await SipHouse.start(t, { slots: 1, stack });
+    const session = own.serve(own.bot());
+    const media = await openRtpEndpoint(t);
+    const peer = await startSipp(t, 'uas-answer', { media });
+    await own.pointTrunkAt(peer);
+    await own.dialout({ to_number: uniqueNumber() });
+    await own.botFinished(session, media);
+    await stack.killServer();
+    const killedAtMs = performance.now();
+    const result = await own.resultOf(session, 90_000);
+    t.comment(`result ${((performance.now() - killedAtMs) / 1000).toFixed(1)} s after the kill`);
+    t.match(result, { disconnected_by: 'error' });
+    t.ok(result.transcript.length > 0, 'with what there was');
+    await stack.startServer();
+    await own.appliance.until((health) => health.fleet_available === 1, 30_000);
+    const next = own.serve(own.bot({ opening_message: 'I am back.' }));
+    const again = await startSipp(t, 'uas-answer', { hangUpAfterMs: 3_000 });
+    await own.pointTrunkAt(again);
+    await own.dialout({ to_number: uniqueNumber() });
+    t.match(await own.resultOf(next), { disconnected_by: 'customer', transcript: [{ text: 'I am back.' }] });
+    await stack.killSip();
+    const away = own.serve(own.bot());
+    await own.appliance.until((health) => health.fleet_available === 1, 30_000);
+    await own.dialout({ to_number: uniqueNumber() });
+    t.match(await own.resultOf(away), {
+      disconnected_by: 'error',
+      answered_at: null,
+      end_detail: { cause: 'not_dialled', reason: /SIP service/ },
+    });
+  },
+);
+
+/** Dials over a trunk from a room of its own, without an appliance. */
+function dialler(t: TapTest, stack: Stack) {
+  const access = { url: stack.url, apiKey: stack.apiKey, apiSecret: stack.apiSecret };
+  const media = new MediaServer(access);
+  return async (trunkId: string, ringLimitMs: number) => {
+    const roomName = uniqueRoom(t, stack, 'dial');
+    const lobby = new Lobby('sip-customer');
+    const link = await joinRoom({
+      access,
+      roomName,
+      identity: 'bot-test',
+      name: 'Bot',
+      handlers: lobby.handlers,
+      logger: createLogger({ level: 'fatal', role: 'test' }),
+    });
+    const order = { trunkId, toNumber: uniqueNumber(), fromNumber: '', roomName, customer: 'sip-customer' };
+    const never = new Promise<string>(() => undefined);
+    const answer = await dialCustomer({ lobby, ordered: never }, media, order, ringLimitMs);
+    await link.leave();
+    return answer;
+  };
+}
