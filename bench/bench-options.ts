@@ -3,15 +3,17 @@ import type { Framing } from '../src/contracts/wire.ts';
 import type { BenchPlan } from './bench-run.ts';
 import type { ConfigServeOptions } from './config-serve.ts';
 import type { ConversationPlan } from './conversation.ts';
+import type { RoomsPlan } from './rooms.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
-  part: 'calls' | 'plane' | 'records' | 'providers' | 'conversation' | 'both';
+  part: 'calls' | 'plane' | 'records' | 'providers' | 'conversation' | 'rooms' | 'both';
   /** Call records in the store that is searched. */
   records: number;
   plan: BenchPlan;
   planePlan: ConfigServeOptions;
   conversationPlan: ConversationPlan;
+  roomsPlan: RoomsPlan;
   providersPlan: { rounds: number; sttRounds: number };
   form: 'full' | 'short';
   /** Where the JSON goes; null for a dated file in bench/results. */
@@ -20,7 +22,7 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--part calls|plane|records|providers|conversation|both] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|records|providers|conversation|rooms|both | --rooms] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
@@ -33,8 +35,11 @@ a million call records, which takes minutes, and searches and exports them. The 
 provider's client against an emulated vendor: the time that is ours, and the memory of the slot. The part
 "conversation" measures what callers feel when providers take no time: the gap before a reply, the pause at
 an interruption; and it judges turn ends and false interruptions on speech and noise with known labels.
+The part "rooms" has the appliance dial SIP telephones through a real media server, more and more of them,
+beside bare publishers on the same path.
 
-  --part P       calls, plane, records, providers, conversation, or both the first two (both)
+  --part P       calls, plane, records, providers, conversation, rooms, or both the first two (both)
+  --rooms        short for --part rooms; with --calls N that number only
   --records N    call records for that part (1000000)
   --calls N      calls at once (16)
   --slots N      slots of the appliance (as many as calls)
@@ -52,6 +57,9 @@ Stop other work on the machine first; docs/benchmarks.md says how to read the ta
 const MAX_CALLS = 256;
 const MAX_SECONDS = 7_200;
 const WARM_UP_MS = 4_000;
+/** Room calls at once; a run ends with the first that is late. */
+const ROOM_STEPS = [1, 2, 4, 6, 8, 10, 12, 16];
+const ROOM_SECONDS = 30;
 
 /** The plan that the arguments ask for, 'help', or a sentence in an Error that is thrown. */
 export function readBenchOptions(args: readonly string[]): BenchOptions | 'help' {
@@ -69,6 +77,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
       out: { type: 'string' },
       smoke: { type: 'boolean', default: false },
       quick: { type: 'boolean', default: false },
+      rooms: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -79,9 +88,11 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
   if (slots < calls)
     throw new Error(`--slots ${slots} cannot carry --calls ${calls}; each call takes a slot`);
   const seconds = whole('seconds', values.seconds, smoke ? 8 : 60, MAX_SECONDS);
-  const { part } = values;
+  const part = values.rooms ? 'rooms' : values.part;
   if (!isPart(part)) {
-    throw new Error(`--part "${part}" is neither calls, plane, records, providers, conversation nor both`);
+    throw new Error(
+      `--part "${part}" is neither calls, plane, records, providers, conversation, rooms nor both`,
+    );
   }
   return {
     part,
@@ -93,6 +104,11 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
       ? { calls: 2, atOnce: 2, roundsPerCall: 1, share: 0.03, noiseMinutes: 1 }
       : { calls: 8, atOnce: 4, roundsPerCall: 4, share: 1, noiseMinutes: 60 },
     providersPlan: smoke ? { rounds: 10, sttRounds: 3 } : { rounds: 200, sttRounds: 40 },
+    roomsPlan: {
+      steps: values.calls === undefined ? (smoke ? [2] : ROOM_STEPS) : [calls],
+      warmUpMs: smoke ? 1_000 : WARM_UP_MS,
+      measureMs: (values.seconds === undefined ? (smoke ? 6 : ROOM_SECONDS) : seconds) * 1000,
+    },
     form: smoke ? 'short' : 'full',
     out: values.out ?? null,
     plan: {
@@ -111,7 +127,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
 }
 
 function isPart(part: string): part is BenchOptions['part'] {
-  return ['calls', 'plane', 'records', 'providers', 'conversation', 'both'].includes(part);
+  return ['calls', 'plane', 'records', 'providers', 'conversation', 'rooms', 'both'].includes(part);
 }
 
 function framingsOf(value: string): Framing[] {

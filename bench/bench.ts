@@ -10,6 +10,7 @@ import { judgeRun, readBudget, readPlaneBudget } from './judge-run.ts';
 import { printTable } from './print-table.ts';
 import { benchProviders, describeProviders } from './providers.ts';
 import { benchRecords, describeRecords } from './records.ts';
+import { benchRooms, describeRooms } from './rooms.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -30,6 +31,7 @@ async function main(): Promise<number> {
   }
   if (options.part === 'records') return benchCallRecords(options.records);
   if (options.part === 'conversation') return talk(options);
+  if (options.part === 'rooms') return callRooms(options);
   if (options.part === 'providers') {
     const figures = await benchProviders({ ...options.providersPlan, onBegin: print });
     for (const line of describeProviders(figures)) print(line);
@@ -57,6 +59,18 @@ async function talk(options: BenchOptions): Promise<number> {
   print(`readings ${out}`);
   const answered = figures.wires.every(({ replyGapMs, unanswered }) => replyGapMs.n > unanswered);
   return answered ? 0 : EXIT_FAILED;
+}
+
+/** The times belong to the machine; that calls were lost, or none was in time, is a fault. */
+async function callRooms(options: BenchOptions): Promise<number> {
+  const figures = await benchRooms(options.roomsPlan, print, stopFleetOnSignal);
+  for (const line of describeRooms(figures)) print(line);
+  const out = options.out ?? resultsPath();
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, `${JSON.stringify(figures, null, 2)}\n`);
+  print(`readings ${out}`);
+  const whole = figures.steps.every((step) => step.results === step.calls);
+  return whole && figures.largest > 0 ? 0 : EXIT_FAILED;
 }
 
 function resultsPath(startedAt = new Date().toISOString()): string {

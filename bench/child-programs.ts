@@ -4,7 +4,13 @@ import { within } from '../src/platform/clock.ts';
 import type { BenchToDialler, DiallerOrder, DiallerReport, DiallerToBench } from './bench-messages.ts';
 
 /** Programs of the bench beside this file, compiled or not. */
-export type BenchProgram = 'load-dialler' | 'bare-pacing' | 'bare-vad' | 'provider-slot';
+export type BenchProgram =
+  | 'load-dialler'
+  | 'bare-pacing'
+  | 'bare-vad'
+  | 'bare-room'
+  | 'provider-slot'
+  | 'room-caller';
 
 const GONE_TIMEOUT_MS = 5_000;
 

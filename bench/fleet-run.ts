@@ -1,6 +1,9 @@
 import type { CallResults } from '../src/contracts/call-results.ts';
+import { DIALOUT_PATH } from '../src/contracts/dialout.ts';
+import { CALLS_PATH } from '../src/contracts/room-requests.ts';
 import type { Framing } from '../src/contracts/wire.ts';
 import { sleepMs } from '../src/platform/clock.ts';
+import { httpCall } from '../src/platform/http-client.ts';
 import { Appliance } from '../test/support/appliance.ts';
 import { ForeignPlane } from '../test/support/foreign-plane.ts';
 import { perFrameUs } from './bare-loops.ts';
@@ -44,6 +47,8 @@ const BURST_MS = 100;
 /** A slot that has just started still warms up; an idle reading waits for that. */
 const SETTLE_MS = 1_500;
 const RESULTS_TIMEOUT_MS = 30_000;
+const DOOR_TIMEOUT_MS = 10_000;
+const MAX_ANSWER_BYTES = 65_536;
 
 /** A fleet with a config server of the bench's own; its bot is the scripted one behind the real ears. */
 export class BenchFleet {
@@ -56,8 +61,12 @@ export class BenchFleet {
     this.plane = plane;
   }
 
-  /** `bot` is what the bench changes in the scripted bot of the config server. */
-  static async start(slots: number, bot: Record<string, unknown> = BENCH_BOT): Promise<BenchFleet> {
+  /** `bot` is what the bench changes in the scripted bot of the config server, `env` in the settings. */
+  static async start(
+    slots: number,
+    bot: Record<string, unknown> = BENCH_BOT,
+    env: Record<string, string> = {},
+  ): Promise<BenchFleet> {
     const plane = await ForeignPlane.start();
     plane.config = () => ({ status: 200, body: plane.scriptedBot(bot) });
     try {
@@ -67,6 +76,7 @@ export class BenchFleet {
         LOG_LEVEL: 'warn',
         MODELS: 'required',
         ...(process.env.MODEL_DIR ? { MODEL_DIR: process.env.MODEL_DIR } : {}),
+        ...env,
       });
       return new BenchFleet(appliance, plane);
     } catch (error) {
@@ -150,6 +160,40 @@ export class BenchFleet {
     } finally {
       await endPrograms([dialler.child]);
     }
+  }
+
+  /** Waits until every slot is idle and settled; their pids. */
+  async readySlots(): Promise<number[]> {
+    await this.allIdle();
+    await sleepMs(SETTLE_MS);
+    return this.slotPids();
+  }
+
+  /** Has the appliance dial a number through its media server: the id of the call. Rejects with the refusal. */
+  async dialOut(toNumber: string): Promise<string> {
+    const answer = await this.askDoor(DIALOUT_PATH, { bot_id: 'bench', to_number: toNumber });
+    return (JSON.parse(answer) as { call_id: string }).call_id;
+  }
+
+  async hangUp(callId: string): Promise<void> {
+    await this.askDoor(`${CALLS_PATH}${callId}/hangup`, {});
+  }
+
+  private async askDoor(path: string, body: Record<string, unknown>): Promise<string> {
+    const answer = await httpCall(`http://127.0.0.1:${this.appliance.fleetPort}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      timeoutMs: DOOR_TIMEOUT_MS,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+    if (answer.status !== 200) throw new Error(`${path} was refused with ${answer.status}: ${answer.body}`);
+    return answer.body;
+  }
+
+  /** How many results have come in the end; fewer than `count` only when main did not deliver them in time. */
+  async resultsOf(count: number): Promise<number> {
+    return (await this.results(count)).length;
   }
 
   private async allIdle(): Promise<void> {

@@ -1,22 +1,18 @@
-import { spawnSync } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { monotonicMs, sleepMs, within } from '../src/platform/clock.ts';
 import type { BenchToDialler, DiallerOrder, DiallerReport, DiallerToBench } from './bench-messages.ts';
 import { loadClips } from './caller-clips.ts';
 import { DeadlineLoop } from './deadline-loop.ts';
 import { addCounts } from './frame-ledger.ts';
+import { goFirst } from './go-first.ts';
 import { LoadCall } from './load-call.ts';
 import { PacerLines } from './pacer-lines.ts';
 import { seededRandom } from './seeded-random.ts';
 import { spreadOf } from './spread.ts';
 
-/**
- * The far end of all calls, as a process of its own: takes one order, reports, exits. It runs before others of the
- * machine where it may, because an instrument that waits for the processor measures its own waiting.
+/*
+ * The far end of all calls, as a process of its own: takes one order, reports, exits.
  */
-const NICENESS = -10;
-/** The lowest real-time priority is above every ordinary process. */
-const REAL_TIME = ['--all-tasks', '--fifo', '--pid', '1'];
+
 /** Until every call is up and every bot has been heard. */
 const SET_UP_TIMEOUT_MS = 30_000;
 const HANG_UP_TIMEOUT_MS = 10_000;
@@ -36,15 +32,6 @@ process.on('message', (message: BenchToDialler) => {
 });
 // Without its bench a dialler has no purpose.
 process.on('disconnect', () => process.exit(1));
-
-function goFirst(): void {
-  if (spawnSync('chrt', [...REAL_TIME, String(process.pid)], { stdio: 'ignore' }).status === 0) return;
-  try {
-    setPriority(NICENESS);
-  } catch {
-    // Without the right to do so the dialler measures as it can; its own lateness says whether that was good enough.
-  }
-}
 
 async function obey(order: DiallerOrder): Promise<void> {
   try {

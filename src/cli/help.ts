@@ -37,7 +37,7 @@ examples
 
   demo: `trunkline demo: run the appliance on a temporary folder and place a real call to it.
 
-usage: trunkline demo [--short] [--keep] [--quiet]
+usage: trunkline demo [--short] [--sip] [--keep] [--quiet]
 
 The caller is human speech from Debian's package pocketsphinx-testdata, over the same WebSocket
 that a telephony dialler uses. The terminal shows who speaks, when, what was understood and how
@@ -45,6 +45,8 @@ long the answers took. At the end it prints what the results webhook received an
 recording lies, and checks all of it: exit code 1 names what was missed.
 
   --short   four recordings instead of all
+  --sip     the call comes by telephone: a SIP call through a real media server and a room
+            (the first time this builds livekit-server and livekit-sip, which takes minutes)
   --keep    keep the whole temporary folder, the log of the appliance too
   --quiet   print the checks and the results only`,
 

@@ -36,6 +36,10 @@ export async function startAppliance(options: {
   controlPort: number;
   baseUrl: string;
   slots: number;
+  /** The command line's entry; that of this process unless another program is at work. */
+  program?: string;
+  /** Settings beside those of every demo. */
+  env?: Record<string, string>;
   stop: AbortSignal;
 }): Promise<Appliance> {
   const dataDir = join(options.folder, 'data');
@@ -43,21 +47,26 @@ export async function startAppliance(options: {
   const fleetPort = await freePort();
   const logFile = join(options.folder, 'appliance.log');
   const log = openSync(logFile, 'w', 0o600);
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1] as string, 'start'], {
-    env: {
-      ...Object.fromEntries(
-        PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-      ),
-      DATA_DIR: dataDir,
-      CONTROL_LISTEN: `127.0.0.1:${options.controlPort}`,
-      FLEET_LISTEN: `127.0.0.1:${fleetPort}`,
-      BASE_URL: options.baseUrl,
-      SLOTS: String(options.slots),
+  const child = spawn(
+    process.execPath,
+    [...process.execArgv, options.program ?? (process.argv[1] as string), 'start'],
+    {
+      env: {
+        ...Object.fromEntries(
+          PASSED_ON.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+        ),
+        DATA_DIR: dataDir,
+        CONTROL_LISTEN: `127.0.0.1:${options.controlPort}`,
+        FLEET_LISTEN: `127.0.0.1:${fleetPort}`,
+        BASE_URL: options.baseUrl,
+        SLOTS: String(options.slots),
+        ...options.env,
+      },
+      stdio: ['ignore', log, log],
+      // Ctrl-C goes to the demo alone, which then ends the call and the appliance in order.
+      detached: true,
     },
-    stdio: ['ignore', log, log],
-    // Ctrl-C goes to the demo alone, which then ends the call and the appliance in order.
-    detached: true,
-  });
+  );
   closeSync(log);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));

@@ -1,6 +1,12 @@
 import { monotonicMs } from '../../platform/clock.ts';
 import type { DiallerCall, SpokenClip } from '../dialler-client.ts';
 
+/** Who makes the call of a demo, by whatever line. */
+export type DemoCaller = Pick<
+  DiallerCall,
+  'startedAtMs' | 'isClosed' | 'events' | 'arrivals' | 'say' | 'answerAfter' | 'event' | 'until'
+>;
+
 /** A recording of the demo, ready for the line. */
 export interface DemoClip {
   name: string;
@@ -18,7 +24,10 @@ export interface ClipOutcome {
   toSeconds: number;
   /** From the caller's last audible frame to the first audible frame of the answer on the wire; null: no answer. */
   answerMs: number | null;
-  /** For an interrupting clip: from its first frame to the slot's `clear`. */
+  /**
+   * For an interrupting clip: from its first frame to the slot's `clear`, or to the bot's last sound on a line that has
+   * no such message.
+   */
   cutMs: number | null;
   /** Pieces of the bot's audio that still came between `clear` and the end of the interrupting words. */
   audioAfterCut: number;
@@ -32,7 +41,7 @@ const INTERRUPT_AFTER_MS = 1_500;
 const QUIET_MS = 800;
 
 /** Holds the conversation: each recording after the bot has finished, the interrupting ones in the middle of it. */
-export async function converse(call: DiallerCall, clips: readonly DemoClip[]): Promise<ClipOutcome[]> {
+export async function converse(call: DemoCaller, clips: readonly DemoClip[]): Promise<ClipOutcome[]> {
   const readyAtMs = call.events.find((event) => event.type === 'ready')?.atMs ?? call.startedAtMs;
   const seconds = (atMs: number) => (atMs - readyAtMs) / 1000;
   const outcomes: ClipOutcome[] = [];
@@ -58,12 +67,13 @@ export async function converse(call: DiallerCall, clips: readonly DemoClip[]): P
 }
 
 function cutOf(
-  call: DiallerCall,
+  call: DemoCaller,
   clip: DemoClip,
   spoken: SpokenClip,
 ): Pick<ClipOutcome, 'cutMs' | 'audioAfterCut'> {
   if (!clip.interrupts) return { cutMs: null, audioAfterCut: 0 };
-  const clear = call.events.find((event) => event.type === 'clear' && event.atMs >= spoken.startedAtMs);
+  const cuts = call.events.some(({ type }) => type === 'ready') ? 'clear' : 'bot_stopped';
+  const clear = call.events.find((event) => event.type === cuts && event.atMs >= spoken.startedAtMs);
   if (!clear) return { cutMs: null, audioAfterCut: 0 };
   const late = call.arrivals.filter((piece) => piece.atMs > clear.atMs && piece.atMs < spoken.voiceEndedAtMs);
   return { cutMs: clear.atMs - spoken.startedAtMs, audioAfterCut: late.length };
