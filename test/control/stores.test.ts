@@ -30,4 +30,7 @@ t.test('the status of an ended call follows who ended it', async (t) => {
   t.equal(status('voicemail'), 'completed', 'a message was left');
   t.equal(status('voicemail', []), 'not_connected');
   t.equal(status('voicemail', unheard), 'not_connected');
+  const telephone = { disconnected_by: 'customer' as const, transcript: [], transport: 'rtc_sip' };
+  t.equal(finalStatus({ ...telephone, answered_at: null }), 'not_connected', 'hung up while it rang');
+  t.equal(finalStatus({ ...telephone, answered_at: '2026-11-20T10:00:00.000Z' }), 'completed');
 });

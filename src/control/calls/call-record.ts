@@ -140,11 +140,13 @@ export function rowOf(record: CallRecord): CallRow {
 
 /**
  * control-plane.md 2.8. A voicemail counts as connected where the bot left words on it, that is, where the transcript
- * holds a bot entry that could be heard.
+ * holds a bot entry that could be heard, and a telephone whose caller hung up while it rang does not.
  */
 export function finalStatus(results: {
   disconnected_by: DisconnectedBy;
   transcript: readonly { speaker: string; heard?: string }[];
+  transport?: string | null;
+  answered_at?: string | null;
 }): CallStatus {
   switch (results.disconnected_by) {
     case 'error':
@@ -157,6 +159,8 @@ export function finalStatus(results: {
       return results.transcript.some((entry) => entry.speaker === 'bot' && entry.heard !== 'none')
         ? 'completed'
         : 'not_connected';
+    case 'customer':
+      return results.transport === 'rtc_sip' && !results.answered_at ? 'not_connected' : 'completed';
     default:
       return 'completed';
   }
