@@ -10,7 +10,7 @@ const house = await SipHouse.start(t, { slots: 2 });
 const { plane } = house;
 
 t.test(
-  'R4 RT-31 RT-62 a dialled call: rung, answered, spoken with in both directions, hung up by the customer',
+  'R20 RT-31 RT-62 a dialled call: rung, answered, spoken with in both directions, hung up by the customer',
   async (t) => {
     const session = house.serve(house.bot());
     const before = plane.results.length;
