@@ -1,34 +1,11 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { type DeliveryClock, DeliveryLoop, MAX_PER_RECEIVER } from '../../src/main/outbox/delivery-loop.ts';
+import { DeliveryLoop, MAX_PER_RECEIVER } from '../../src/main/outbox/delivery-loop.ts';
 import { type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
 import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, waitAfterFailure } from '../../src/main/outbox/retry-schedule.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { quietLogger, startReceiver, tempFolder, until } from './harness.ts';
-
-/** A clock that stands still until it is moved. */
-function standingClock(): DeliveryClock & { pass(ms: number): void; nextInMs(): number | null } {
-  let nowMs = 1_800_000_000_000;
-  let alarms: { atMs: number; action: () => void }[] = [];
-  return {
-    nowMs: () => nowMs,
-    random: () => 1,
-    after(ms, action) {
-      const alarm = { atMs: nowMs + ms, action };
-      alarms.push(alarm);
-      return () => {
-        alarms = alarms.filter((each) => each !== alarm);
-      };
-    },
-    pass(ms) {
-      nowMs += ms;
-      const due = alarms.filter((alarm) => alarm.atMs <= nowMs);
-      alarms = alarms.filter((alarm) => alarm.atMs > nowMs);
-      for (const { action } of due) action();
-    },
-    nextInMs: () => (alarms.length === 0 ? null : Math.min(...alarms.map((alarm) => alarm.atMs)) - nowMs),
-  };
-}
+import { standingClock } from './standing-clock.ts';
 
 async function workplace(
   webhookUrl: string,
@@ -37,7 +14,7 @@ async function workplace(
   const folder = join(await tempFolder(), 'store');
   const store = openKeyValueStore(folder);
   const outbox = new ResultsOutbox(store);
-  const clock = standingClock();
+  const clock = standingClock(1_800_000_000_000);
   const loop = new DeliveryLoop({
     outbox,
     coreSecret: options.coreSecret ?? '',

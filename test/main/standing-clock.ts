@@ -1,8 +1,10 @@
 import type { DeliveryClock } from '../../src/main/outbox/delivery-loop.ts';
 
 /** A clock that stands still until it is moved. */
-export function standingClock(): DeliveryClock & { pass(ms: number): void; nextInMs(): number | null } {
-  let nowMs = Date.now();
+export function standingClock(
+  startMs = Date.now(),
+): DeliveryClock & { pass(ms: number): void; nextInMs(): number | null } {
+  let nowMs = startMs;
   let alarms: { atMs: number; action: () => void }[] = [];
   return {
     nowMs: () => nowMs,

@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DeskNote, HANDOFF_FILE } from '../../contracts/handoff.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
+import { readBounded } from '../../platform/read-bounded.ts';
 
 /** More of a call's notes is not read: an enqueue is bounded by its slot, and the others are small. */
 export const MAX_NOTES_BYTES = 8 * 1_048_576;
@@ -11,7 +11,7 @@ export const MAX_NOTES_BYTES = 8 * 1_048_576;
  * is one of another spool version, whose own program brings it.
  */
 export async function readNotes(folder: string): Promise<DeskNote[]> {
-  const bytes = await readBounded(join(folder, HANDOFF_FILE));
+  const bytes = await readBounded(join(folder, HANDOFF_FILE), MAX_NOTES_BYTES);
   const notes: DeskNote[] = [];
   for (let from = 0; from < bytes.length; ) {
     const newline = bytes.indexOf(0x0a, from);
@@ -31,23 +31,5 @@ function parseNote(text: string): DeskNote | null {
     return isWhole && value.v === SPOOL_VERSION ? (value as DeskNote) : null;
   } catch {
     return null;
-  }
-}
-
-async function readBounded(path: string): Promise<Buffer> {
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
-  try {
-    const { size } = await handle.stat();
-    const bytes = Buffer.alloc(Math.min(size, MAX_NOTES_BYTES));
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-    return bytes.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
   }
 }

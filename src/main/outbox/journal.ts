@@ -1,9 +1,9 @@
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CallEvent } from '../../contracts/call-events.ts';
 import type { TranscriptEntry, UsageMetric } from '../../contracts/call-results.ts';
 import { MAX_EVENTS, MAX_TRANSCRIPT_ENTRIES } from '../../contracts/limits.ts';
 import { JOURNAL_FILE, type JournalCall, type JournalLine } from '../../contracts/spool.ts';
+import { readBounded } from '../../platform/read-bounded.ts';
 
 /** More of a journal is not read; a call of 24 hours writes a tenth of it. */
 export const MAX_JOURNAL_BYTES = 64 * 1_048_576;
@@ -22,7 +22,7 @@ export interface Journal {
 
 /** Reads the journal of a spool folder; a missing one is an empty one. */
 export async function readJournal(folder: string): Promise<Journal> {
-  return parseJournal(await readBounded(join(folder, JOURNAL_FILE)));
+  return parseJournal(await readBounded(join(folder, JOURNAL_FILE), MAX_JOURNAL_BYTES));
 }
 
 /**
@@ -74,28 +74,5 @@ function parseLine(text: string): JournalLine | null {
     return typeof value === 'object' && value !== null && 'kind' in value ? (value as JournalLine) : null;
   } catch {
     return null;
-  }
-}
-
-async function readBounded(path: string): Promise<Buffer> {
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
-  try {
-    const { size } = await handle.stat();
-    const bytes = Buffer.alloc(Math.min(size, MAX_JOURNAL_BYTES));
-    let filled = 0;
-    while (filled < bytes.length) {
-      const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-    return bytes.subarray(0, filled);
-  } finally {
-    await handle.close();
   }
 }
