@@ -58,7 +58,7 @@ const MAX_CALLS = 256;
 const MAX_SECONDS = 7_200;
 const WARM_UP_MS = 4_000;
 /** Room calls at once; a run ends with the first that is late. */
-const ROOM_STEPS = [1, 2, 4, 6, 8, 10, 12, 16];
+const ROOM_STEPS = [1, 2, 4, 6, 8, 12, 16];
 const ROOM_SECONDS = 30;
 
 /** The plan that the arguments ask for, 'help', or a sentence in an Error that is thrown. */

@@ -64,7 +64,7 @@ async function talk(options: BenchOptions): Promise<number> {
 /** The times belong to the machine; that calls were lost, or none was in time, is a fault. */
 async function callRooms(options: BenchOptions): Promise<number> {
   const figures = await benchRooms(options.roomsPlan, print, stopFleetOnSignal);
-  for (const line of describeRooms(figures)) print(line);
+  print(describeRooms(figures));
   const out = options.out ?? resultsPath();
   mkdirSync(dirname(out), { recursive: true });
   writeFileSync(out, `${JSON.stringify(figures, null, 2)}\n`);

@@ -58,8 +58,15 @@ export async function benchRooms(
   try {
     const media = new MediaServer({ url: stack.url, apiKey: stack.apiKey, apiSecret: stack.apiSecret });
     for (const calls of plan.steps) {
-      const step = await runStep({ plan, calls, stack, media, say, onFleet });
+      const step = await runStep({ plan, calls, stack, media, say, onFleet }).catch((error: Error) => {
+        // More calls than the machine can set up are the end of a run, unless nothing worked at all.
+        if (steps.length === 0) throw error;
+        say(`${calls} at once: ${error.message}`);
+        return null;
+      });
+      if (step === null) break;
       steps.push(step);
+      for (const line of describeStep(step)) say(line);
       if ((step.caller.lateness.p99 ?? Number.POSITIVE_INFINITY) > LATE_P99_MS) break;
     }
   } finally {
@@ -274,26 +281,24 @@ class RoomCaller {
   }
 }
 
-/** The figures for people. */
-export function describeRooms({ steps, largest }: RoomsFigures): string[] {
+/** What is said when all steps are done; each step was told as it ended. */
+export function describeRooms({ largest }: RoomsFigures): string {
+  return `largest number with lateness p99 up to ${LATE_P99_MS} ms: ${largest}`;
+}
+
+function describeStep(step: RoomStep): string[] {
   const ms = (value: number | null) => (value === null ? '-' : value.toFixed(1));
-  const lines: string[] = [];
-  for (const step of steps) {
-    const { caller, bare, cpuSecondsPerCallMinute: cpu, memory } = step;
-    const { counts } = caller;
-    lines.push(
-      '',
-      `${step.calls} room calls at once (SIP telephone, livekit-sip, livekit-server, slot)`,
-      `  voice lateness ms      p50 ${ms(caller.lateness.p50)}, p99 ${ms(caller.lateness.p99)}, max ${ms(caller.lateness.max)} (${caller.lateness.count}); bare publishers p50 ${ms(bare.lateness.p50)}, p99 ${ms(bare.lateness.p99)}; ratio of p99 ${ratio(caller.lateness.p99, bare.lateness.p99)}`,
-      `  the telephones' own    p99 ${ms(caller.ownLateness.p99)}${(caller.ownLateness.p99 ?? 0) > OWN_LATENESS_MS ? '  WARNING: too late themselves; the lateness above is void' : ''}`,
-      `  packets                ${counts.packets} in all, ${counts.lostPackets} lost; ${counts.voicedPackets} of the bot's voice, ${caller.lateFrames} beyond a 60 ms jitter buffer, ${counts.holeFrames} frames of silence inside it; ${counts.replies} replies`,
-      `  CPU s per call-minute  product ${cpu.product.toFixed(2)}, bare publisher ${cpu.bare.toFixed(2)}; livekit-server ${cpu.mediaServer.toFixed(2)}, livekit-sip ${cpu.sipService.toFixed(2)}`,
-      `  memory MB              a slot ${memory.slotMedian.privateDirtyMb.toFixed(1)} private dirty (${step.slotGrowthMb.toFixed(1)} more than idle), PSS ${memory.slotMedian.pssMb.toFixed(1)}; main ${memory.main.privateDirtyMb.toFixed(1)}`,
-      `  set-up                 all bots heard ${(step.allHeardMs / 1000).toFixed(1)} s after the first dialout; ${step.results} results delivered`,
-    );
-  }
-  lines.push('', `largest number with lateness p99 up to ${LATE_P99_MS} ms: ${largest}`);
-  return lines;
+  const { caller, bare, cpuSecondsPerCallMinute: cpu, memory } = step;
+  const { counts } = caller;
+  return [
+    `${step.calls} room calls at once (SIP telephone, livekit-sip, livekit-server, slot)`,
+    `  voice lateness ms      p50 ${ms(caller.lateness.p50)}, p99 ${ms(caller.lateness.p99)}, max ${ms(caller.lateness.max)} (${caller.lateness.count}); bare publishers p50 ${ms(bare.lateness.p50)}, p99 ${ms(bare.lateness.p99)}; ratio of p99 ${ratio(caller.lateness.p99, bare.lateness.p99)}`,
+    `  the telephones' own    p99 ${ms(caller.ownLateness.p99)}${(caller.ownLateness.p99 ?? 0) > OWN_LATENESS_MS ? '  WARNING: too late themselves; the lateness above is void' : ''}`,
+    `  packets                ${counts.packets} in all, ${counts.lostPackets} lost; ${counts.voicedPackets} of the bot's voice, ${caller.lateFrames} beyond a 60 ms jitter buffer, ${counts.holeFrames} frames of silence inside it; ${counts.replies} replies`,
+    `  CPU s per call-minute  product ${cpu.product.toFixed(2)}, bare publisher ${cpu.bare.toFixed(2)}; livekit-server ${cpu.mediaServer.toFixed(2)}, livekit-sip ${cpu.sipService.toFixed(2)}`,
+    `  memory MB              a slot ${memory.slotMedian.privateDirtyMb.toFixed(1)} private dirty (${step.slotGrowthMb.toFixed(1)} more than idle), PSS ${memory.slotMedian.pssMb.toFixed(1)}; main ${memory.main.privateDirtyMb.toFixed(1)}`,
+    `  set-up                 all bots heard ${(step.allHeardMs / 1000).toFixed(1)} s after the first dialout; ${step.results} results delivered`,
+  ];
 }
 
 function ratio(product: number | null, bare: number | null): string {

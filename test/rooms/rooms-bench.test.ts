@@ -19,7 +19,7 @@ t.test(
       t.ok(counts.lostPackets < counts.packets / 20, `${counts.lostPackets} packets lost`);
     }
     t.ok(step.cpuSecondsPerCallMinute.product > 0 && step.memory.slotMedian.privateDirtyMb > 10);
-    t.match(describeRooms(figures).join('\n'), /2 room calls at once[\s\S]*largest number/);
-    t.match(said.join('\n'), /bare publishers\n.*the product/);
+    t.match(describeRooms(figures), /largest number/);
+    t.match(said.join('\n'), /bare publishers\n.*the product\n2 room calls at once/);
   },
 );
