@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { UNPACKED, unpackedEnvironment } from './debian-packages.mjs';
 import { outputOf, PROJECT, runCommand } from './run-command.mjs';
 
@@ -70,6 +71,10 @@ export function goTrouble() {
   return `${wanted} is needed to build livekit-server and livekit-sip, and this is Go ${major}.${minor}`;
 }
 
+/** A registry that fails one of some hundred downloads answers the next time; what came is kept by Go. */
+const BUILD_TRIES = 3;
+const BUILD_PAUSE_MS = 5_000;
+
 /** Builds one program into the cache; the rename at the end makes a half-built one invisible to others. */
 export async function buildProgram(program, { say }) {
   const target = builtPath(program);
@@ -77,12 +82,18 @@ export async function buildProgram(program, { say }) {
   const unfinished = `${target}.${process.pid}`;
   mkdirSync(join(target, '..'), { recursive: true });
   const args = ['build', '-trimpath', '-ldflags', '-s -w', '-o', unfinished];
+  const env = { ...unpackedEnvironment(), ...cgoEnvironment(), ...goEnvironment() };
   try {
-    await runCommand('go', [...args, `${program.module}/${program.command}`], {
-      cwd: folder,
-      env: { ...unpackedEnvironment(), ...cgoEnvironment(), ...goEnvironment() },
-      say,
-    });
+    for (let tried = 1; ; tried++) {
+      try {
+        await runCommand('go', [...args, `${program.module}/${program.command}`], { cwd: folder, env, say });
+        break;
+      } catch (error) {
+        if (tried === BUILD_TRIES) throw error;
+        say(`the build of ${program.name} failed (${error.message.split('\n')[0]}); it is tried again`);
+        await setTimeout(BUILD_PAUSE_MS);
+      }
+    }
     renameSync(unfinished, target);
   } finally {
     rmSync(unfinished, { force: true });
