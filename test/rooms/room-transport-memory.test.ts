@@ -6,6 +6,8 @@ import { joinAsBot } from './room-line.ts';
 
 const SETTLING_ROUNDS = 8;
 const ROUNDS = 15;
+const HEARD_WITHIN_MS = 5_000;
+const MAX_SILENT_ROUNDS = 2;
 /** What the SDK keeps of each join was measured as 0.4 MB; a room of ours that is kept would be several times as much. */
 const MAX_GROWTH_MB_OF_A_JOIN = 1.2;
 /** The SDK's threads with nothing to do, and those of the process. */
@@ -25,6 +27,7 @@ async function settledMb(): Promise<number> {
 
 t.test('RT-62 a process that joins and leaves rooms again and again grows by little', async (t) => {
   const stack = await useStack(t);
+  let silentRounds = 0;
   const joinTwice = async () => {
     const roomName = uniqueRoom(t, stack, 'again');
     const bot = await joinAsBot(t, stack, roomName, 'bot-again');
@@ -35,7 +38,8 @@ t.test('RT-62 a process that joins and leaves rooms again and again grows by lit
     });
     await bot.publish();
     bot.sendAudio(new Int16Array(1_600).fill(1_000));
-    await until('the audio arrives', () => heard > 5);
+    // Seldom, on a busy machine, a connection of the SDK stays silent; what a join keeps is asked here, not that.
+    await until('the audio arrives', () => heard > 5, HEARD_WITHIN_MS).catch(() => silentRounds++);
     await Promise.all([bot.leave(), listener.leave()]);
   };
   for (let round = 0; round < SETTLING_ROUNDS; round++) await joinTwice();
@@ -47,4 +51,8 @@ t.test('RT-62 a process that joins and leaves rooms again and again grows by lit
     `${before.toFixed(1)} MB private after ${SETTLING_ROUNDS * 2} joins, ${after.toFixed(1)} MB after ${ROUNDS * 2} more: ${grown.toFixed(2)} MB a join`,
   );
   t.ok(grown < MAX_GROWTH_MB_OF_A_JOIN);
+  t.ok(
+    silentRounds <= MAX_SILENT_ROUNDS,
+    `${silentRounds} of ${SETTLING_ROUNDS + ROUNDS} rounds were silent`,
+  );
 });
