@@ -219,6 +219,7 @@ t.test(
       reason: 'slot_died',
     });
     await house.untilClear(queued.enqueue.room, 2);
-    t.pass('the room that was made for them is closed');
+    const rooms = await house.media.listRooms([queued.enqueue.room]);
+    t.same(rooms, [], 'the room that was made for them is closed');
   },
 );

@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
+import { sleepMs } from '../../src/platform/clock.ts';
 import { uniqueRoom, useStack } from '../stack/use-stack.ts';
 import { until } from './room-guest.ts';
 import { joinAsBot } from './room-line.ts';
@@ -8,6 +11,8 @@ const SETTLING_ROUNDS = 8;
 const ROUNDS = 15;
 const HEARD_WITHIN_MS = 5_000;
 const MAX_SILENT_ROUNDS = 2;
+const LOOKS = 8;
+const LOOK_EVERY_MS = 500;
 /** What the SDK keeps of each join was measured as 0.4 MB; a room of ours that is kept would be several times as much. */
 const MAX_GROWTH_MB_OF_A_JOIN = 1.2;
 /** The SDK's threads with nothing to do, and those of the process. */
@@ -18,11 +23,22 @@ function ofProcess(file: string, key: string): number {
   return Number(value?.[1]);
 }
 
-/** Private memory once the threads of finished calls, which live on for some seconds, are gone with their stacks. */
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/**
+ * Private memory once the threads of finished calls, which live on for some seconds, are gone with their stacks: the
+ * least of several looks, since garbage that nobody has collected yet is not kept.
+ */
 async function settledMb(): Promise<number> {
   await until('the threads end', () => ofProcess('status', 'Threads') < IDLE_THREADS, 60_000);
-  globalThis.gc?.();
-  return ofProcess('smaps_rollup', 'Anonymous') / 1024;
+  let leastMb = Number.POSITIVE_INFINITY;
+  for (let look = 0; look < LOOKS; look++) {
+    collectGarbage();
+    leastMb = Math.min(leastMb, ofProcess('smaps_rollup', 'Anonymous') / 1024);
+    await sleepMs(LOOK_EVERY_MS);
+  }
+  return leastMb;
 }
 
 t.test('RT-62 a process that joins and leaves rooms again and again grows by little', async (t) => {
@@ -50,7 +66,7 @@ t.test('RT-62 a process that joins and leaves rooms again and again grows by lit
   t.comment(
     `${before.toFixed(1)} MB private after ${SETTLING_ROUNDS * 2} joins, ${after.toFixed(1)} MB after ${ROUNDS * 2} more: ${grown.toFixed(2)} MB a join`,
   );
-  t.ok(grown < MAX_GROWTH_MB_OF_A_JOIN);
+  t.ok(grown < MAX_GROWTH_MB_OF_A_JOIN, `${grown.toFixed(2)} MB a join`);
   t.ok(
     silentRounds <= MAX_SILENT_ROUNDS,
     `${silentRounds} of ${SETTLING_ROUNDS + ROUNDS} rounds were silent`,

@@ -6,14 +6,7 @@ import { attachOrder } from '../rooms/room-orders.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
 import { admission } from './admission.ts';
 import type { RoomRouteOptions } from './dispatch.ts';
-import {
-  bodyReader,
-  type DoorAnswer,
-  type DoorHandler,
-  jsonRoute,
-  mayCommand,
-  readBody,
-} from './json-route.ts';
+import { bodyReader, type DoorAnswer, type DoorHandler, jsonRoute, readOrder } from './json-route.ts';
 import { mediaRefusal, REFUSALS, type Refusal } from './refusal.ts';
 
 /** Connected event and what was heard in screening, with the escapes that JSON may need. */
@@ -30,11 +23,7 @@ export function createAttach(options: RoomRouteOptions): DoorHandler {
   const { desk } = options;
 
   return jsonRoute(options.logger, async (request) => {
-    if (request.method !== 'POST') return REFUSALS.methodNotAllowed;
-    if (!mayCommand(request, options.settings.coreSecrets)) return REFUSALS.unauthorized;
-    const body = await readBody(request, MAX_BODY_BYTES);
-    if ('refusal' in body) return body.refusal;
-    const read = readAttach(body.value);
+    const read = await readOrder(request, options.settings.coreSecrets, MAX_BODY_BYTES, readAttach);
     if ('refusal' in read) return read.refusal;
     const outlived = await desk.orphanSession(read.value.room_name);
     const setup = await desk.media.fresh();

@@ -2,7 +2,7 @@ import { type DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
 import { admission, type HostState } from './admission.ts';
-import { bodyReader, type DoorHandler, jsonRoute, mayCommand, readBody } from './json-route.ts';
+import { bodyReader, type DoorHandler, jsonRoute, readOrder } from './json-route.ts';
 import { REFUSALS, type Refusal } from './refusal.ts';
 
 /** Takes a slot and has it make the room and dial. `full` when the last slot has gone; a refusal says what is missing. */
@@ -29,11 +29,7 @@ const readDialout = bodyReader(DialoutRequest, (name) =>
  */
 export function createDialout(options: DialoutOptions): DoorHandler {
   return jsonRoute(options.logger, async (request) => {
-    if (request.method !== 'POST') return REFUSALS.methodNotAllowed;
-    if (!mayCommand(request, options.settings.coreSecrets)) return REFUSALS.unauthorized;
-    const body = await readBody(request, MAX_BODY_BYTES);
-    if ('refusal' in body) return body.refusal;
-    const read = readDialout(body.value);
+    const read = await readOrder(request, options.settings.coreSecrets, MAX_BODY_BYTES, readDialout);
     if ('refusal' in read) return read.refusal;
     const refused = admission(options);
     if (refused) return refused;

@@ -9,7 +9,7 @@ import { isLoopbackHost, isSafeTransport } from '../../platform/origins.ts';
 import { readJson } from '../../platform/strict-json.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { isCoreSecret } from './core-secret.ts';
-import { badBody, type Refusal, refusalParts } from './refusal.ts';
+import { badBody, REFUSALS, type Refusal, refusalParts } from './refusal.ts';
 
 /** What a route of the door answers: a body with its status, or a {@link Refusal}. */
 export type DoorAnswer = Refusal | { status: 200 | 201; body: object };
@@ -82,6 +82,23 @@ export async function readBody(
     parts.push(part);
   }
   return { value: Buffer.concat(parts) };
+}
+
+/**
+ * The order that a POST brings. Who asks is looked at before what they ask.
+ *
+ * @param secrets core secrets that are accepted, as for {@link mayCommand}
+ */
+export async function readOrder<T>(
+  request: IncomingMessage,
+  secrets: readonly string[],
+  maxBytes: number,
+  read: (body: Buffer) => Read<T>,
+): Promise<Read<T>> {
+  if (request.method !== 'POST') return { refusal: REFUSALS.methodNotAllowed };
+  if (!mayCommand(request, secrets)) return { refusal: REFUSALS.unauthorized };
+  const body = await readBody(request, maxBytes);
+  return 'refusal' in body ? body : read(body.value);
 }
 
 const MAX_ERRORS = 20;

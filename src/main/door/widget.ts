@@ -3,7 +3,7 @@ import { startAndAnswer } from '../rooms/room-desk.ts';
 import { widgetOrder } from '../rooms/room-orders.ts';
 import { admission } from './admission.ts';
 import type { RoomRouteOptions } from './dispatch.ts';
-import { bodyReader, type DoorHandler, jsonRoute, mayCommand, readBody } from './json-route.ts';
+import { bodyReader, type DoorHandler, jsonRoute, readOrder } from './json-route.ts';
 import { REFUSALS } from './refusal.ts';
 
 /** Connected event and visitor, with the escapes that JSON may need. */
@@ -18,11 +18,7 @@ const readWidget = bodyReader(WidgetDispatchRequest);
 export function createWidget(options: RoomRouteOptions): DoorHandler {
   const { desk } = options;
   return jsonRoute(options.logger, async (request) => {
-    if (request.method !== 'POST') return REFUSALS.methodNotAllowed;
-    if (!mayCommand(request, options.settings.coreSecrets)) return REFUSALS.unauthorized;
-    const body = await readBody(request, MAX_BODY_BYTES);
-    if ('refusal' in body) return body.refusal;
-    const read = readWidget(body.value);
+    const read = await readOrder(request, options.settings.coreSecrets, MAX_BODY_BYTES, readWidget);
     if ('refusal' in read) return read.refusal;
     const setup = await desk.media.fresh();
     const order = widgetOrder(read.value);

@@ -1,11 +1,9 @@
 import type { DeskNote } from '../../contracts/handoff.ts';
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
+import { everyRow } from '../outbox/every-row.ts';
 
 /** Notes of main's own stand behind those of the slot, whatever it still writes. */
 const OWN_NOTES_FROM = 1_000_000;
-/** Rows that are read from the store in one go while the appliance starts. */
-const PAGE = 500;
-
 /** One handoff on its way to its desk. The notes lie apart, so that an attempt does not rewrite them. */
 export interface HandoffRow {
   callId: string;
@@ -119,18 +117,8 @@ export class HandoffOutbox {
   }
 
   /** Every row, read page by page so that the event loop gets its turns. */
-  async *all(): AsyncGenerator<HandoffRow> {
-    let after: string | undefined;
-    for (;;) {
-      const page = this.rows.range({
-        limit: PAGE,
-        ...(after === undefined ? {} : { start: after, exclusiveStart: true }),
-      });
-      for (const { value } of page) yield value;
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.value.callId;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+  all(): AsyncGenerator<HandoffRow> {
+    return everyRow(this.rows);
   }
 }
 

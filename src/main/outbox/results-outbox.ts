@@ -1,7 +1,5 @@
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
-
-/** Rows that are read from the store in one go while the appliance starts. */
-const PAGE = 500;
+import { everyRow } from './every-row.ts';
 
 /** One result on its way to a receiver. The payload lies apart, so that noting an attempt does not rewrite it. */
 export interface OutboxRow {
@@ -60,17 +58,7 @@ export class ResultsOutbox {
   }
 
   /** Every row, oldest key first, read page by page so that the event loop gets its turns. */
-  async *all(): AsyncGenerator<OutboxRow> {
-    let after: string | undefined;
-    for (;;) {
-      const page = this.rows.range({
-        limit: PAGE,
-        ...(after === undefined ? {} : { start: after, exclusiveStart: true }),
-      });
-      for (const { value } of page) yield value;
-      if (page.length < PAGE) return;
-      after = page.at(-1)?.value.callId;
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+  all(): AsyncGenerator<OutboxRow> {
+    return everyRow(this.rows);
   }
 }

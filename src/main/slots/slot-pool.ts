@@ -8,7 +8,7 @@ import { type LiveCall, type SlotEnding, type SlotNews, SlotProcess } from './sl
 /** A slot is renewed after this many calls, before small leaks add up (RT-73). */
 export const RECYCLE_AFTER_CALLS = 500;
 /**
- * So many calls through rooms renew it earlier: the real-time SDK keeps some 0.4 MB of each room that it has joined
+ * So many calls through rooms renew it earlier: the real-time SDK keeps up to 0.7 MB of each room that it has joined
  * (measured over 30 joins).
  */
 export const RECYCLE_AFTER_ROOM_CALLS = 50;
