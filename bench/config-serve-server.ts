@@ -13,7 +13,7 @@ import { createCallRecordStore } from '../src/control/calls/lmdb-call-store.ts';
 import { startControl } from '../src/control/control.ts';
 import { createCoreSecretGuard } from '../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../src/control/http/idempotency.ts';
-import { createOnce } from '../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../src/control/http/rate-limit.ts';
 import { route } from '../src/control/http/route.ts';
 import { serveRoutes } from '../src/control/http/serve-routes.ts';
@@ -132,7 +132,7 @@ async function table(): Promise<number> {
     guard: createCoreSecretGuard(['bench-secret'], 'http://127.0.0.1'),
     baseUrl: () => 'http://127.0.0.1',
     limiter: new RateLimiter(() => performance.now()),
-    once: createOnce(createIdempotencyStore(store), Date.now),
+    once: createIdempotencyGuard(createIdempotencyStore(store), Date.now),
   });
   const server = createHttpServer({ routes, onError: () => undefined });
   return (await server.listen('127.0.0.1', 0)).port;

@@ -1,6 +1,6 @@
+import type { Replay, TurnLab } from '../src/cli/turnlab/turn-lab.ts';
 import { LINE_RATE_HZ } from '../src/contracts/limits.ts';
 import type { VadConfig } from '../src/contracts/runtime-config.ts';
-import type { Replay, TurnLab } from '../src/slot/lab/turn-lab.ts';
 import {
   backchannels,
   type LabelledTurn,
@@ -28,7 +28,7 @@ export interface JudgedSet {
   waitMsP95: number | null;
 }
 
-export interface JudgedOverlaps {
+export interface JudgedInterruptions {
   /** Whole sentences over the bot that did not cut it. */
   missed: Rate;
   onsetToHoldMsP50: number | null;
@@ -91,10 +91,10 @@ export async function judgeTurns(lab: TurnLab, share: number, vad: VadConfig): P
 }
 
 /** Real interruptions, signs of listening and noise over a bot that speaks all the time. */
-export async function judgeOverlaps(
+export async function judgeInterruptions(
   lab: TurnLab,
   plan: { share: number; noiseMinutes: number },
-): Promise<JudgedOverlaps> {
+): Promise<JudgedInterruptions> {
   const sentences = thinned(
     (await speechSources()).map(({ speech }) => speech),
     plan.share,

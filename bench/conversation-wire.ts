@@ -41,7 +41,7 @@ const BRIEF = 'That is noted, thank you.';
 const LONG =
   'This is a long answer that goes on for a while, because somebody is going to talk over it, and nobody minds that at all, so it goes on and on until it is stopped.';
 
-/** The bot: real ears, scripted words; every second turn gets the long answer that is then talked over. */
+/** The bot: real speech input, scripted words; every second turn gets the long answer that is then talked over. */
 export const CONVERSATION_BOT = {
   opening_message: 'Good morning, what can I do for you?',
   stt: {

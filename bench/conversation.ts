@@ -1,9 +1,9 @@
+import { TurnLab } from '../src/cli/turnlab/turn-lab.ts';
 import { projectPath } from '../src/platform/project-paths.ts';
-import { TurnLab } from '../src/slot/lab/turn-lab.ts';
 import {
-  type JudgedOverlaps,
+  type JudgedInterruptions,
   type JudgedSet,
-  judgeOverlaps,
+  judgeInterruptions,
   judgeTurns,
   PROVIDERS_MS,
 } from './conversation-lab.ts';
@@ -27,7 +27,7 @@ export interface ConversationPlan extends WirePlan {
 export interface ConversationFigures {
   wires: WireFigures[];
   turns: JudgedSet[];
-  overlaps: JudgedOverlaps;
+  overlaps: JudgedInterruptions;
   goals: Goal[];
 }
 
@@ -62,7 +62,7 @@ export async function benchConversation(
       await judgeTurns(lab, plan.share, { turn_model: 'off' }),
     ];
     say(`${plan.noiseMinutes} minutes of noise, real interruptions and signs of listening over the bot`);
-    const overlaps = await judgeOverlaps(lab, plan);
+    const overlaps = await judgeInterruptions(lab, plan);
     return { wires, turns, overlaps, goals: goalsOf(wires, turns, overlaps) };
   } finally {
     await lab.close();
@@ -72,7 +72,7 @@ export async function benchConversation(
 function goalsOf(
   wires: readonly WireFigures[],
   turns: readonly JudgedSet[],
-  overlaps: JudgedOverlaps,
+  overlaps: JudgedInterruptions,
 ): Goal[] {
   const atMost = (what: string, limit: number, found: number | null | undefined): Goal => ({
     what,

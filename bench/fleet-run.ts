@@ -171,15 +171,15 @@ export class BenchFleet {
 
   /** Has the appliance dial a number through its media server: the id of the call. Rejects with the refusal. */
   async dialOut(toNumber: string): Promise<string> {
-    const answer = await this.askDoor(DIALOUT_PATH, { bot_id: 'bench', to_number: toNumber });
+    const answer = await this.askFleetHost(DIALOUT_PATH, { bot_id: 'bench', to_number: toNumber });
     return (JSON.parse(answer) as { call_id: string }).call_id;
   }
 
   async hangUp(callId: string): Promise<void> {
-    await this.askDoor(`${CALLS_PATH}${callId}/hangup`, {});
+    await this.askFleetHost(`${CALLS_PATH}${callId}/hangup`, {});
   }
 
-  private async askDoor(path: string, body: Record<string, unknown>): Promise<string> {
+  private async askFleetHost(path: string, body: Record<string, unknown>): Promise<string> {
     const answer = await httpCall(`http://127.0.0.1:${this.appliance.fleetPort}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

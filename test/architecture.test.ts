@@ -21,13 +21,13 @@ const ALLOWED: Record<string, readonly string[]> = {
 const DOORS: readonly { from: string; to: string; why: string }[] = [
   { from: 'src/main/main.ts', to: 'src/control/control.ts', why: 'main hosts the control plane' },
   {
-    from: 'src/cli/operator-door.ts',
+    from: 'src/cli/operator-access.ts',
     to: 'src/control/accounts/offline-accounts.ts',
     why: 'without a running plane the command line works on the store',
   },
   {
     from: 'src/cli/turnlab.ts',
-    to: 'src/slot/lab/turn-lab.ts',
+    to: 'src/cli/turnlab/turn-lab.ts',
     why: 'recorded calls are heard again by the code that heard them',
   },
   { from: 'src/cli/start.ts', to: 'src/main/main-process.ts', why: 'the start command runs main' },

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { AppError, describeError } from '../platform/app-error.ts';
 import { projectRoot } from '../platform/project-paths.ts';
 import { EXIT_BAD_SETTING, readSettings } from '../platform/settings.ts';
-import { openOperatorDoor } from './operator-door.ts';
+import { openOperatorAccount } from './operator-access.ts';
 import { environmentWith } from './settings-file.ts';
 
 export const AUDIT_HELP = `trunkline audit: prove that the audit log is whole.
@@ -43,9 +43,9 @@ export async function auditCommand(args: string[]): Promise<number> {
   }
   try {
     const settings = readSettings(environmentWith(values.settings), process.cwd(), projectRoot);
-    const door = await openOperatorDoor(settings);
+    const account = await openOperatorAccount(settings);
     try {
-      const proof = await door.verifyAudit(anchor);
+      const proof = await account.verifyAudit(anchor);
       const lines = values.json
         ? [JSON.stringify(proof, null, 2)]
         : [
@@ -56,7 +56,7 @@ export async function auditCommand(args: string[]): Promise<number> {
       process.stdout.write(`${lines.join('\n')}\n`);
       return proof.ok ? 0 : 1;
     } finally {
-      await door.close();
+      await account.close();
     }
   } catch (error) {
     process.stderr.write(`trunkline audit: ${describeError(error)}\n`);

@@ -20,7 +20,7 @@ const ANSWER_TIMEOUT_MS = 15_000;
 const LISTEN_MS = 60_000;
 const MAX_CLIPS = 50;
 
-interface CallWish {
+interface CallCommand {
   url: string;
   clips: { name: string; samples: Int16Array }[];
   binary: boolean;
@@ -36,26 +36,26 @@ interface CallWish {
 
 /** `trunkline call BOT`: places one call and shows it. Exit code 0 when the call ended in order. */
 export async function callCommand(args: string[]): Promise<number> {
-  let wish: CallWish;
+  let command: CallCommand;
   try {
-    wish = await readWish(args);
+    command = await readCommand(args);
   } catch (error) {
     process.stderr.write(
       `trunkline call: ${describeError(error)}\nRun "trunkline help call" for examples.\n`,
     );
     return EXIT_USAGE;
   }
-  if (wish.scenario) return callByScenario(wish, wish.scenario);
+  if (command.scenario) return callByScenario(command, command.scenario);
   let call: DiallerCall;
   let startedAtMs: number | undefined;
-  const show = wish.json ? showJson : showLine;
+  const show = command.json ? showJson : showLine;
   const secret = process.env.CORE_SECRET;
   try {
     call = await placeCall({
-      url: wish.url,
-      framing: wish.binary ? 'binary' : 'json',
-      dialect: wish.partner ? 'partner' : 'telephony',
-      connected: wish.connected,
+      url: command.url,
+      framing: command.binary ? 'binary' : 'json',
+      dialect: command.partner ? 'partner' : 'telephony',
+      connected: command.connected,
       ...(secret ? { headers: { [CORE_SECRET_HEADER]: secret } } : {}),
       onEvent: (event) => {
         startedAtMs ??= event.atMs;
@@ -73,30 +73,30 @@ export async function callCommand(args: string[]): Promise<number> {
   const words = journalView((text) => printLine(text, monotonicMs() - (startedAtMs ?? 0)));
   // The partner's dialect tells no session; there the stream is what names the call.
   const isOurs = (line: JournalCall) =>
-    wish.partner ? line.streamId === wish.connected.stream_id : line.sessionId === call.sessionId;
-  const stopFollowing = wish.json ? () => undefined : followJournal(dataDir(), isOurs, words);
-  const latenciesMs = await converse(call, wish);
+    command.partner ? line.streamId === command.connected.stream_id : line.sessionId === call.sessionId;
+  const stopFollowing = command.json ? () => undefined : followJournal(dataDir(), isOurs, words);
+  const latenciesMs = await converse(call, command);
   const closed = await call.hangUp();
   stopFollowing();
   process.off('SIGINT', interrupted);
-  if (wish.out) await writeFile(wish.out, stereoWav(call.spoken.samples, call.heard.samples));
-  summarise(call, wish, latenciesMs);
+  if (command.out) await writeFile(command.out, stereoWav(call.spoken.samples, call.heard.samples));
+  summarise(call, command, latenciesMs);
   return closed.code === 1000 ? 0 : 1;
 }
 
-async function callByScenario(wish: CallWish, file: string): Promise<number> {
+async function callByScenario(command: CallCommand, file: string): Promise<number> {
   const { scenarioCall } = await import('./scenario/scenario-call.ts');
   try {
     return await scenarioCall({
       file,
-      url: wish.url,
-      wire: wish.partner ? 'partner' : wish.binary ? 'binary' : 'json',
-      fields: wish.connected,
+      url: command.url,
+      wire: command.partner ? 'partner' : command.binary ? 'binary' : 'json',
+      fields: command.connected,
       secret: process.env.CORE_SECRET,
-      control: wish.control,
-      json: wish.json,
-      out: wish.out,
-      show: wish.json ? () => undefined : showLine,
+      control: command.control,
+      json: command.json,
+      out: command.out,
+      show: command.json ? () => undefined : showLine,
     });
   } catch (error) {
     process.stderr.write(`trunkline call: ${file}: ${describeError(error)}\n`);
@@ -105,11 +105,11 @@ async function callByScenario(wish: CallWish, file: string): Promise<number> {
 }
 
 /** Says the clips, each after the bot has finished; returns how long the bot took to answer each. */
-async function converse(call: DiallerCall, wish: CallWish): Promise<number[]> {
+async function converse(call: DiallerCall, command: CallCommand): Promise<number[]> {
   const latenciesMs: number[] = [];
   await call.answerAfter(0, 700, ANSWER_TIMEOUT_MS);
-  if (wish.clips.length === 0) await call.until(() => false, LISTEN_MS);
-  for (const clip of wish.clips) {
+  if (command.clips.length === 0) await call.until(() => false, LISTEN_MS);
+  for (const clip of command.clips) {
     if (call.isClosed) break;
     const spoken = await call.say(clip.samples, clip.name);
     const answer = await call.answerAfter(spoken.voiceEndedAtMs, 700, ANSWER_TIMEOUT_MS);
@@ -118,7 +118,7 @@ async function converse(call: DiallerCall, wish: CallWish): Promise<number[]> {
   return latenciesMs;
 }
 
-async function readWish(args: string[]): Promise<CallWish> {
+async function readCommand(args: string[]): Promise<CallCommand> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -145,7 +145,7 @@ async function readWish(args: string[]): Promise<CallWish> {
   if (values.scenario && values.wav.length > 0)
     throw new Error('--scenario says itself what the caller says; leave --wav out');
   if (values.wav.length > MAX_CLIPS) throw new Error(`at most ${MAX_CLIPS} recordings fit one call`);
-  const clips: CallWish['clips'] = [];
+  const clips: CallCommand['clips'] = [];
   for (const path of values.wav) clips.push({ name: basename(path), samples: await loadCallerAudio(path) });
   return {
     url: callUrl(
@@ -232,7 +232,7 @@ export function describeEvent(event: DiallerEvent): string {
   }
 }
 
-function summarise(call: DiallerCall, wish: CallWish, latenciesMs: number[]): void {
+function summarise(call: DiallerCall, command: CallCommand, latenciesMs: number[]): void {
   const closed = call.events.find((event) => event.type === 'closed');
   const seconds = ((closed?.atMs ?? call.startedAtMs) - call.startedAtMs) / 1000;
   const summary = {
@@ -244,9 +244,9 @@ function summarise(call: DiallerCall, wish: CallWish, latenciesMs: number[]): vo
     interruptions: call.events.filter((event) => event.type === 'clear').length,
     frames_sent: call.framesSent,
     underruns: call.playout.underruns,
-    out: wish.out ?? null,
+    out: command.out ?? null,
   };
-  if (wish.json) {
+  if (command.json) {
     process.stdout.write(`${JSON.stringify(summary)}\n`);
     return;
   }
@@ -257,5 +257,5 @@ function summarise(call: DiallerCall, wish: CallWish, latenciesMs: number[]): vo
   process.stdout.write(
     `\n${summary.seconds} s, ${answers}; ${summary.interruptions} interruptions, ${summary.underruns} gaps in the bot's speech\n`,
   );
-  if (wish.out) process.stdout.write(`both sides (left caller, right bot): ${wish.out}\n`);
+  if (command.out) process.stdout.write(`both sides (left caller, right bot): ${command.out}\n`);
 }

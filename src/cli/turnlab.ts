@@ -5,6 +5,8 @@ import { describeError } from '../platform/app-error.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { projectRoot } from '../platform/project-paths.ts';
 import { readSettings } from '../platform/settings.ts';
+import { findRecording, readRecording } from './turnlab/find-recording.ts';
+import { readVadSettings } from './turnlab/read-vad-settings.ts';
 import {
   compareTurns,
   drawTurns,
@@ -12,9 +14,7 @@ import {
   type Replay,
   type TurnComparison,
   TurnLab,
-} from '../slot/lab/turn-lab.ts';
-import { findRecording, readRecording } from './turnlab/find-recording.ts';
-import { readVadSettings } from './turnlab/read-vad-settings.ts';
+} from './turnlab/turn-lab.ts';
 
 const EXIT_USAGE = 2;
 
@@ -41,7 +41,7 @@ examples
   trunkline turnlab 7b0c --vad turn_silence_ms=900
   trunkline turnlab heard.wav --vad turn_threshold=0.7 --vad turn_forced_end_ms=1200 --svg turns.svg`;
 
-interface LabWish {
+interface TurnlabCommand {
   what: string;
   base: VadConfig;
   trial: VadConfig;
@@ -52,9 +52,9 @@ interface LabWish {
 
 /** `trunkline turnlab`: exit code 0 when the recording could be replayed. */
 export async function turnlabCommand(args: string[]): Promise<number> {
-  let wish: LabWish;
+  let command: TurnlabCommand;
   try {
-    wish = readWish(args);
+    command = readCommand(args);
   } catch (error) {
     process.stderr.write(
       `trunkline turnlab: ${describeError(error)}\nRun "trunkline help turnlab" for examples.\n`,
@@ -62,7 +62,7 @@ export async function turnlabCommand(args: string[]): Promise<number> {
     return EXIT_USAGE;
   }
   try {
-    await runLab(wish);
+    await runLab(command);
     return 0;
   } catch (error) {
     process.stderr.write(`trunkline turnlab: ${describeError(error)}\n`);
@@ -70,29 +70,29 @@ export async function turnlabCommand(args: string[]): Promise<number> {
   }
 }
 
-async function runLab(wish: LabWish): Promise<void> {
+async function runLab(command: TurnlabCommand): Promise<void> {
   const settings = readSettings(process.env, process.cwd(), projectRoot);
-  const path = await findRecording(wish.what, settings.dataDir);
-  const recording = await readRecording(path, wish.swap);
-  const usesModel = wish.base.turn_model !== 'off' || wish.trial.turn_model !== 'off';
+  const path = await findRecording(command.what, settings.dataDir);
+  const recording = await readRecording(path, command.swap);
+  const usesModel = command.base.turn_model !== 'off' || command.trial.turn_model !== 'off';
   const lab = await TurnLab.open(settings.modelDir, { turnModel: usesModel });
   try {
     const startedAtMs = monotonicMs();
     const heard = await lab.hear(recording);
-    const before = await lab.replay(heard, { vad: wish.base });
-    const after = await lab.replay(heard, { vad: wish.trial });
+    const before = await lab.replay(heard, { vad: command.base });
+    const after = await lab.replay(heard, { vad: command.trial });
     const tookMs = Math.round(monotonicMs() - startedAtMs);
     const comparison = compareTurns(before, after);
     const both = [
       { name: 'before', replay: before },
       { name: 'after', replay: after },
     ];
-    if (wish.svg) await writeFile(wish.svg, drawTurnsSvg(both));
-    const text = wish.json
+    if (command.svg) await writeFile(command.svg, drawTurnsSvg(both));
+    const text = command.json
       ? JSON.stringify({
           recording: path,
-          base: wish.base,
-          trial: wish.trial,
+          base: command.base,
+          trial: command.trial,
           tookMs,
           comparison,
           before,
@@ -121,7 +121,7 @@ function describe(comparison: TurnComparison, before: Replay, tookMs: number): s
   ];
 }
 
-function readWish(args: string[]): LabWish {
+function readCommand(args: string[]): TurnlabCommand {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,

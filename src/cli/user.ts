@@ -6,10 +6,10 @@ import { EXIT_BAD_SETTING, readSettings } from '../platform/settings.ts';
 import {
   type CliUser,
   type CliUserAndLink,
-  type OperatorDoor,
-  openOperatorDoor,
+  type OperatorAccount,
+  openOperatorAccount,
   roleOf,
-} from './operator-door.ts';
+} from './operator-access.ts';
 import { environmentWith } from './settings-file.ts';
 
 export const USER_HELP = `trunkline user: the people who may log in.
@@ -54,11 +54,11 @@ export async function userCommand(args: string[]): Promise<number> {
       return EXIT_USAGE;
     }
     const settings = readSettings(environmentWith(values.settings), process.cwd(), projectRoot);
-    const door = await openOperatorDoor(settings);
+    const account = await openOperatorAccount(settings);
     try {
-      process.stdout.write(`${await action(door)}\n`);
+      process.stdout.write(`${await action(account)}\n`);
     } finally {
-      await door.close();
+      await account.close();
     }
     return 0;
   } catch (error) {
@@ -89,41 +89,41 @@ function actionOf(
   verb: string | undefined,
   subject: string | undefined,
   values: Values,
-): ((door: OperatorDoor) => Promise<string>) | null {
+): ((account: OperatorAccount) => Promise<string>) | null {
   const { email, name, role, json } = values;
   if (verb === 'list' && subject === undefined) {
-    return async (door) => {
-      const users = await door.users();
+    return async (account) => {
+      const users = await account.users();
       return json ? JSON.stringify(users, null, 2) : table(users);
     };
   }
   if (verb === 'create' && subject === undefined && email && name && role) {
     const known = roleOf(role);
-    return async (door) => {
+    return async (account) => {
       const password = values['password-stdin'] ? { password: await passwordFromStdin() } : {};
-      const made = await door.create({ email, name, role: known, ...password });
+      const made = await account.create({ email, name, role: known, ...password });
       return json ? JSON.stringify(made, null, 2) : withLink(`created ${made.user.email}`, made);
     };
   }
   if (subject === undefined) return null;
   if (verb === 'reset') {
-    return async (door) => {
-      const made = await door.reset((await find(door, subject)).id);
+    return async (account) => {
+      const made = await account.reset((await find(account, subject)).id);
       return json ? JSON.stringify(made, null, 2) : withLink(`reset ${made.user.email}`, made);
     };
   }
   if (verb === 'disable' || verb === 'enable') {
-    return async (door) => {
-      const user = await door.setDisabled((await find(door, subject)).id, verb === 'disable');
+    return async (account) => {
+      const user = await account.setDisabled((await find(account, subject)).id, verb === 'disable');
       return json ? JSON.stringify(user, null, 2) : `${user.email} is ${user.state}`;
     };
   }
   return null;
 }
 
-async function find(door: OperatorDoor, address: string): Promise<CliUser> {
+async function find(account: OperatorAccount, address: string): Promise<CliUser> {
   const wanted = address.trim().toLowerCase();
-  const user = (await door.users()).find(({ email, id }) => email === wanted || id === address);
+  const user = (await account.users()).find(({ email, id }) => email === wanted || id === address);
   if (!user) throw new AppError('not_found', `there is no user ${address}; "trunkline user list" shows all`);
   return user;
 }

@@ -1,6 +1,6 @@
 import type { CallEvent } from './call-events.ts';
 import type {
-  CallbackWish,
+  CallbackRequest,
   CallResults,
   DisconnectedBy,
   QcResult,
@@ -31,7 +31,7 @@ export interface CallOutcome {
 export interface PostCallOutcome {
   analysis: Record<string, unknown> | null;
   qc: QcResult | null;
-  callback: CallbackWish | null;
+  callback: CallbackRequest | null;
 }
 
 /**

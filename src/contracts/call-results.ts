@@ -95,7 +95,7 @@ export const QcResult = Type.Object(
 export type QcResult = Static<typeof QcResult>;
 
 /** Whether the caller wants to be called back, and when. Ours beside the fields of interface.md. */
-export const CallbackWish = Type.Object(
+export const CallbackRequest = Type.Object(
   {
     requested: Type.Boolean(),
     at: Nullable(Type.String({ description: 'ISO 8601 UTC; null where nothing was requested' })),
@@ -105,7 +105,7 @@ export const CallbackWish = Type.Object(
   },
   { additionalProperties: true },
 );
-export type CallbackWish = Static<typeof CallbackWish>;
+export type CallbackRequest = Static<typeof CallbackRequest>;
 
 export const CallResults = Type.Object(
   {
@@ -132,7 +132,7 @@ export const CallResults = Type.Object(
     raw_duration_seconds: Type.Optional(Type.Number()),
     billable_duration_seconds: Type.Optional(Type.Number()),
     end_detail: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    call_id: Type.Optional(Nullable(Type.String({ description: 'As the door named the call' }))),
+    call_id: Type.Optional(Nullable(Type.String({ description: 'As the ingress named the call' }))),
     room_name: Type.Optional(Nullable(Type.String())),
     transport: Type.Optional(
       Type.Union([
@@ -150,7 +150,7 @@ export const CallResults = Type.Object(
     ),
     bot_id: Type.Optional(Type.String()),
     qc: Type.Optional(Nullable(QcResult)),
-    callback: Type.Optional(Nullable(CallbackWish)),
+    callback: Type.Optional(Nullable(CallbackRequest)),
   },
   { title: 'CallResults', additionalProperties: true },
 );

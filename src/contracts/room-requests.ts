@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { BOT_ID_PATTERN } from './http-names.ts';
 
-/** Bodies of the fleet door's room routes (control-plane.md 2.10). */
+/** Bodies of the fleet ingress's room routes (control-plane.md 2.10). */
 export const DISPATCH_PATH = '/rtc/dispatch';
 export const WIDGET_PATH = '/rtc/widget';
 export const ATTACH_PATH = '/attach';

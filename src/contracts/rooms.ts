@@ -33,7 +33,7 @@ export function widgetRoomName(botId: string, uuid: string): string {
 }
 
 /**
- * What stands in a room's metadata: whose it is. The janitor of a host closes only rooms with its own host id, so that
+ * What stands in a room's metadata: whose it is. The reconciler of a host closes only rooms with its own host id, so that
  * hosts can share a media server (RT-85).
  */
 export interface RoomOwner {
@@ -42,7 +42,7 @@ export interface RoomOwner {
     host: string;
     call_id: string;
     bot_id: string;
-    /** The agent desk has it now: the janitor leaves it alone. */
+    /** The agent desk has it now: the reconciler leaves it alone. */
     handed_over?: boolean;
   };
 }

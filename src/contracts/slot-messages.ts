@@ -1,6 +1,6 @@
 import type { DisconnectedBy } from './call-results.ts';
 import type { DeskAnswer } from './handoff.ts';
-import type { ProviderOutcome, ProviderWeatherEntry } from './provider-weather.ts';
+import type { ProviderHealthEntry, ProviderOutcome } from './provider-health.ts';
 import type { MediaServerAccess } from './rooms.ts';
 import type { ConnectedMessage } from './wire.ts';
 
@@ -110,10 +110,10 @@ export interface SlotPromptCacheAnswer {
 }
 
 /** How the providers do on this host, whole: sent when it changes and to every slot that becomes ready. */
-export interface SlotProviderWeather {
+export interface SlotProviderHealth {
   v: number;
-  type: 'provider_weather';
-  providers: ProviderWeatherEntry[];
+  type: 'provider_health';
+  providers: ProviderHealthEntry[];
 }
 
 /** The desk has taken the handoff of a call. */
@@ -133,7 +133,7 @@ export type MainToSlot =
   | SlotHangup
   | SlotPromptCacheEntry
   | SlotPromptCacheAnswer
-  | SlotProviderWeather;
+  | SlotProviderHealth;
 
 export type SlotToMain =
   /** Models loaded, upgrade path warmed: the slot takes calls. */

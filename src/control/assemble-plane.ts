@@ -11,31 +11,31 @@ import { docsRoutes } from './api-docs/docs-routes.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { demoBot } from './bots/demo-bot.ts';
+import { startRescueAudio } from './bots/rescue-audio.ts';
 import { startBots } from './bots/start-bots.ts';
-import { startCallRecords } from './calls/call-records.ts';
 import { createCallRecordStore } from './calls/lmdb-call-store.ts';
-import { keepCallbackWish } from './campaigns/callback-wishes.ts';
+import { keepCallbackRequest } from './campaigns/callback-requests.ts';
 import { createCampaignStore } from './campaigns/campaign-store.ts';
 import { crmRoutes } from './crm/crm-routes.ts';
 import { createCrmSecrets } from './crm/crm-secrets.ts';
 import { createCrmPrefetch } from './crm/prefetch.ts';
 import { fleetUrls } from './fleet/fleet-urls.ts';
 import { createFleet } from './fleet/place-on-fleet.ts';
-import { healthRoutes } from './health/health-routes.ts';
+import { healthRoutes } from './health-routes.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { type CoreSecretGuard, createCoreSecretGuard } from './http/core-secret-guard.ts';
 import { RateLimiter } from './http/rate-limit.ts';
 import type { AnyRoute } from './http/route.ts';
-import { type Media, startMedia } from './media/start-media.ts';
+import { migrateStore } from './migrations.ts';
 import { outboundRoutes } from './outbound/outbound-routes.ts';
 import { createOutboundStore } from './outbound/outbound-store.ts';
-import { startRescueAudio } from './rescue-audio/rescue-audio.ts';
 import { withProviderKey } from './runtime-config/provider-keys.ts';
 import { configRoute } from './runtime-config/serve-config.ts';
 import { systemVariables } from './runtime-config/variables.ts';
 import { settingsRoutes } from './settings/settings-routes.ts';
 import { startSettings } from './settings/start-settings.ts';
-import { migrateStore } from './store/migrations.ts';
+import { startCallRecords } from './start-call-records.ts';
+import { type Media, startMedia } from './telephony/start-media.ts';
 import { createOutbound } from './webhooks/outbound.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
@@ -51,7 +51,7 @@ export interface PlaneParts {
   clock?: () => string;
   /** What reaches other people's servers; a test leads it to servers of its own. */
   outboundHttp?: GuardedHttp;
-  /** The port of the fleet door in the same process, once it is open. */
+  /** The port of the fleet ingress in the same process, once it is open. */
   ownFleetPort?: () => number | null;
 }
 
@@ -155,7 +155,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     recordingsFolder,
     exportsFolder: join(settings.dataDir, 'exports'),
     dispositionRules: async (id) => (await bots.cached.get(id))?.auto_dispositions ?? [],
-    keepCallback: (record) => keepCallbackWish(campaigns, record),
+    keepCallback: (record) => keepCallbackRequest(campaigns, record),
     strict: settings.strictResults,
   });
   const media = startMedia({

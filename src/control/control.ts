@@ -4,7 +4,7 @@ import { createHttpServer, type HttpServer } from '../platform/http-server.ts';
 import { hostPort } from '../platform/settings.ts';
 import { assemblePlane, type PlaneParts } from './assemble-plane.ts';
 import { createIdempotencyStore } from './http/idempotency.ts';
-import { createOnce } from './http/once.ts';
+import { createIdempotencyGuard } from './http/idempotency-guard.ts';
 import { DEFAULT_PER_MINUTE, RateLimiter } from './http/rate-limit.ts';
 import type { AnyRoute, Reply } from './http/route.ts';
 import { serveRoutes } from './http/serve-routes.ts';
@@ -46,7 +46,7 @@ export async function startControl(parts: ControlParts): Promise<Control> {
         guard: plane.guard,
         baseUrl: () => baseUrl,
         limiter: new RateLimiter(monotonicMs, parts.requestsPerMinute ?? DEFAULT_PER_MINUTE),
-        once: createOnce(createIdempotencyStore(store), Date.now),
+        once: createIdempotencyGuard(createIdempotencyStore(store), Date.now),
         ...(parts.onReply ? { onReply: parts.onReply } : {}),
       }),
       onError: (error, request) => {

@@ -1,11 +1,11 @@
 import type { FleetHealth, FleetMedia, FleetWorker } from '../contracts/fleet.ts';
-import type { ProviderWeatherEntry } from '../contracts/provider-weather.ts';
+import type { ProviderHealthEntry } from '../contracts/provider-health.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
-import type { Refusal } from './door/refusal.ts';
+import type { Refusal } from './ingress/refusal.ts';
+import { fleetProviders } from './providers/fleet-providers.ts';
 import type { OrphanCalls } from './slots/orphan-calls.ts';
 import type { SlotPool } from './slots/slot-pool.ts';
 import type { SlotProcess } from './slots/slot-process.ts';
-import { fleetProviders } from './weather/fleet-providers.ts';
 
 /** Results that wait longer than this make the host `degraded`: their receiver is away or refuses. */
 const RESULTS_LATE_SECONDS = 60;
@@ -23,7 +23,7 @@ export interface HealthSources {
   /** Spool folders that wait: of another version, or failing to be taken in. */
   foreignFolders: number;
   failedFolders: number;
-  providers: readonly ProviderWeatherEntry[];
+  providers: readonly ProviderHealthEntry[];
   startedAt: string;
 }
 

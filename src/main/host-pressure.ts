@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describeError } from '../platform/app-error.ts';
 import type { Logger } from '../platform/logger.ts';
-import { type Refusal, underPressure } from './door/refusal.ts';
+import { type Refusal, underPressure } from './ingress/refusal.ts';
 
 /** Below this a new call might find no room for its recording: an hour of stereo takes 115 MB. */
 export const MIN_FREE_BYTES = 268_435_456;
@@ -43,7 +43,7 @@ export interface HostPressure {
   stop(): void;
 }
 
-/** Looks at disk, outbox and event loop every few seconds, so that the door decides without waiting. */
+/** Looks at disk, outbox and event loop every few seconds, so that the ingress decides without waiting. */
 export async function watchHostPressure(options: {
   dataDir: string;
   pendingResults(): number;

@@ -63,10 +63,10 @@ function announce(settings: Settings, main: Main): void {
   }
   if (main.setupUrl !== null) lines.push(`first admin    ${main.setupUrl}`);
   if (main.fleetPort !== null) {
-    const door = hostPort({ ...settings.fleetListen, port: main.fleetPort });
-    lines.push(`fleet door     http://${door}/health/fleet`);
+    const ingress = hostPort({ ...settings.fleetListen, port: main.fleetPort });
+    lines.push(`fleet ingress     http://${ingress}/health/fleet`);
     if (main.freshStore && main.controlPort !== null) {
-      lines.push(`call the bot   ws://${door}/ws/${DEMO_BOT}`);
+      lines.push(`call the bot   ws://${ingress}/ws/${DEMO_BOT}`);
     }
   }
   process.stdout.write(`${lines.join('\n')}\n`);

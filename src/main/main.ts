@@ -13,23 +13,23 @@ import type { Logger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
 import { hostPort, type Settings } from '../platform/settings.ts';
 import { type DataFolders, makeDataFolders } from './data-folders.ts';
-import { openFleetDoor } from './door/fleet-door.ts';
 import { fleetHealth } from './fleet-health.ts';
 import { DeskRelay } from './handoff/desk-relay.ts';
 import { watchHostPressure } from './host-pressure.ts';
+import { openFleetIngress } from './ingress/fleet-ingress.ts';
 import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
-import { PromptCacheDesk } from './prompt-cache/cache-desk.ts';
-import { createPlaneReport } from './prompt-cache/plane-report.ts';
+import { PromptCacheBroker } from './providers/prompt-cache-broker.ts';
+import { createPlaneReport } from './providers/prompt-cache-report.ts';
+import { takeProviderHealth, tellProviderHealth } from './providers/provider-health-messages.ts';
+import { ProviderHealthTable } from './providers/provider-health-table.ts';
 import { type RoomBounds, type Rooms, startRooms } from './rooms/start-rooms.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
 import { RECYCLE_AFTER_CALLS, RECYCLE_AFTER_ROOM_CALLS, SlotPool } from './slots/slot-pool.ts';
-import { hearWeather, tellWeather } from './weather/weather-messages.ts';
-import { WeatherTable } from './weather/weather-table.ts';
 
-/** The door opens when a slot is ready, or after this: then it says that the host is full. */
+/** The ingress opens when a slot is ready, or after this: then it says that the host is full. */
 const FIRST_SLOT_MS = 15_000;
 /** A stop waits this long for results that are due; the others wait in the outbox for the next start. */
 const LAST_DELIVERIES_MS = 5_000;
@@ -143,7 +143,7 @@ interface Fleet {
   abandon(): void;
 }
 
-/** Outbox, spool intake, orphans, slots and the door, for the roles that take calls. */
+/** Outbox, spool intake, orphans, slots and the ingress, for the roles that take calls. */
 async function startFleet(
   settings: Settings,
   options: MainOptions,
@@ -198,16 +198,16 @@ async function startFleet(
     logger,
   });
   ends.push({ name: 'prompt cache report', end: () => planeReport.stop() });
-  const promptCaches = new PromptCacheDesk({
+  const promptCaches = new PromptCacheBroker({
     nowMs: monotonicMs,
     wallMs: Date.now,
     tellPlane: planeReport.tell,
   });
 
-  const weather: WeatherTable = new WeatherTable({
+  const providerHealth: ProviderHealthTable = new ProviderHealthTable({
     nowMs: monotonicMs,
     onChange: (providers) => {
-      for (const slot of pool.slots()) tellWeather(slot, providers);
+      for (const slot of pool.slots()) tellProviderHealth(slot, providers);
     },
   });
 
@@ -227,7 +227,7 @@ async function startFleet(
       intake.take(call.callId, cause);
     },
     onNews: (slot, message) => {
-      if (message.type === 'provider_outcomes') hearWeather(weather, slot, message.outcomes);
+      if (message.type === 'provider_outcomes') takeProviderHealth(providerHealth, slot, message.outcomes);
       else if (message.type === 'desk_notes') void desk.heard(message.callId);
       else if (message.type === 'room_joined' || message.type === 'room_refused') rooms.hear(message);
       else promptCaches.hear(slot, message);
@@ -302,7 +302,7 @@ async function startFleet(
         pressure: pressure.current(),
         results: delivery.pending(),
         handoffs: desk.pending,
-        providers: weather.entries(),
+        providers: providerHealth.entries(),
         foreignFolders: intake.foreignFolders,
         failedFolders: intake.failedFolders,
         startedAt,
@@ -310,7 +310,7 @@ async function startFleet(
       detailed,
     );
   await within(pool.firstReady(), FIRST_SLOT_MS, undefined);
-  const door = await openFleetDoor({
+  const ingress = await openFleetIngress({
     settings,
     pool,
     isDraining: () => draining,
@@ -319,13 +319,13 @@ async function startFleet(
     consumeTicket: (ticket, botId) => control?.consumeTicket(ticket, botId) ?? false,
     media: () => rooms.media.current()?.access ?? null,
     dialOut: rooms.dialOut,
-    rooms: rooms.desk,
+    rooms: rooms.roomService,
     logger,
   });
-  ends.push({ name: 'door', end: () => door.close() });
+  ends.push({ name: 'ingress', end: () => ingress.close() });
 
   return {
-    port: door.port,
+    port: ingress.port,
     health: () => health(true),
     abandon: () => {
       draining = true;

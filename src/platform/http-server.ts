@@ -8,7 +8,7 @@ import { AppError } from './app-error.ts';
 import { within } from './clock.ts';
 import type { HttpReply, HttpRequest, HttpRoute, IncomingRequest } from './http-server/http-types.ts';
 import { problemReply } from './http-server/problem.ts';
-import { framingMistake, hasBody, OpenRequest, proxyList } from './http-server/request-head.ts';
+import { framingIssue, hasBody, OpenRequest, proxyList } from './http-server/request-head.ts';
 import { type RouteTable, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
 import { type Exchange, sendReply } from './http-server/send-reply.ts';
@@ -159,7 +159,7 @@ class UwsServer implements HttpServer {
       // Whatever is refused before its body was read leaves bytes behind that must not be taken for a request.
       exchange.closeAfter ||= withBody || open.repeated !== null;
       Object.assign(exchange.headers, this.#routes.headersAt(open.path));
-      const framing = framingMistake(open);
+      const framing = framingIssue(open);
       if (framing) {
         // Answered a turn later: what the client sent behind this request meets an open response then, and uWS ends
         // the connection instead of taking it for the next request.

@@ -83,7 +83,7 @@ const VERSION_KEY = 'version';
 /**
  * Opens, or creates, the store in `folder`. Throws `store_unavailable` when another process has it or the disk refuses,
  * and `unknown_version` when another version of the product wrote it. `migrates` lets an older version pass: who says so
- * runs the migrations (`control/store/migrations.ts`) before anything else reads.
+ * runs the migrations (`control/migrations.ts`) before anything else reads.
  */
 export function openKeyValueStore(folder: string, options: { migrates?: boolean } = {}): KeyValueStore {
   const owner = claimFolder(folder);

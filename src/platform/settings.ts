@@ -112,12 +112,12 @@ export function readSettings(env: Environment, folder: string, installFolder: st
   if (settings.strictResults && coreSecret === '') {
     throw bad('STRICT_RESULTS', 'results can only be held to the core secret when CORE_SECRET is set');
   }
-  refuseOpenDoors(settings);
+  refuseOpenIngress(settings);
   return Object.freeze(settings);
 }
 
 /** appliance.md, Ports: an address that others can reach needs a secret and authenticated call sockets. */
-function refuseOpenDoors(settings: Settings): void {
+function refuseOpenIngress(settings: Settings): void {
   const open: [string, ListenAddress, boolean][] = [
     ['CONTROL_LISTEN', settings.controlListen, settings.role !== 'worker'],
     ['FLEET_LISTEN', settings.fleetListen, settings.role !== 'control'],

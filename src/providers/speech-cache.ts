@@ -109,15 +109,15 @@ export function isKeptVoice(voice: ProviderConfig): boolean {
 const SILENT_SETTINGS = new Set(['api_key', 'fallbacks', 'fallback', 'timeout_ms']);
 
 /**
- * Name of a line: the text and everything that decides how it sounds, the key of the account left out. `legRateHz` is
+ * Name of a line: the text and everything that decides how it sounds, the key of the account left out. `lineRateHz` is
  * the rate that the voice was asked for.
  */
-export function speechKey(voice: ProviderConfig, text: string, legRateHz: number): string {
+export function speechKey(voice: ProviderConfig, text: string, lineRateHz: number): string {
   const settings = Object.entries(voice)
     .filter(([name, value]) => !SILENT_SETTINGS.has(name) && value !== undefined && value !== null)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256')
-    .update(JSON.stringify([VERSION, settings, legRateHz, text.trim()], sortedKeys))
+    .update(JSON.stringify([VERSION, settings, lineRateHz, text.trim()], sortedKeys))
     .digest('hex')
     .slice(0, 40);
 }

@@ -7,17 +7,17 @@ import { audioKernels } from '../platform/audio-kernels.ts';
 import { monotonicMs, within } from '../platform/clock.ts';
 import { createLogger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
-import type { EndVerdict } from './call/end-arbiter.ts';
 import type { CallTools, RunningCall } from './call/hold-call.ts';
 import { runRoomCall } from './call/room-call.ts';
 import { runCall } from './call/run-call.ts';
-import { closeInherited } from './close-inherited.ts';
-import { leaveProcess } from './leave-process.ts';
 import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
-import { startWeatherLink } from './providers/weather-link.ts';
-import { fromMain, Heartbeat, tellMain } from './slot-channel.ts';
+import { startProviderHealthLink } from './main-link/provider-health-link.ts';
+import { fromMain, Heartbeat, tellMain } from './main-link/slot-channel.ts';
+import { closeInherited } from './process/close-inherited.ts';
+import { leaveProcess } from './process/leave-process.ts';
 import { warmUpgradePath } from './warm-up.ts';
+import type { EndVerdict } from './wrap-up/end-arbiter.ts';
 
 /**
  * A slot: one process, one call at a time. Main tells it what it needs to know, hands it sockets, and may vanish at
@@ -98,8 +98,8 @@ async function prepare(init: SlotInit): Promise<void> {
       logger.warn({ err: describeError(error) }, 'no turn model; the silence rule decides');
     }
   }
-  const weather = startWeatherLink();
-  tools = { init, vad, turnModel, weather, heartbeat: new Heartbeat(), logger };
+  const providerHealth = startProviderHealthLink();
+  tools = { init, vad, turnModel, providerHealth, heartbeat: new Heartbeat(), logger };
   tools.heartbeat.startTimer(() => current?.callId ?? null);
   await within(warmUpgradePath(), WARM_UP_BOUND_MS, undefined);
   tellMain({

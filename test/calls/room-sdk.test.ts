@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createLogger } from '../../src/platform/logger.ts';
-import { loadRtc, unloadRtc } from '../../src/slot/transport/room/load-rtc.ts';
+import { loadRtc, unloadRtc } from '../../src/slot/room/load-rtc.ts';
 import { Appliance } from '../support/appliance.ts';
 import { ForeignPlane } from '../support/foreign-plane.ts';
 import { resultOfCall } from '../support/scripted-call.ts';

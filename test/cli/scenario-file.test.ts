@@ -1,6 +1,6 @@
 import t from 'tap';
 import { atLevel, makeSound } from '../../src/cli/scenario/caller-sounds.ts';
-import { ScenarioMistake } from '../../src/cli/scenario/field-reader.ts';
+import { ScenarioError } from '../../src/cli/scenario/field-reader.ts';
 import { judgeScenario } from '../../src/cli/scenario/judge-scenario.ts';
 import { stepTimes } from '../../src/cli/scenario/line-times.ts';
 import { matches } from '../../src/cli/scenario/matches.ts';
@@ -29,7 +29,7 @@ t.test('RT-76 a scenario is JSON with comments, and what is left out has its def
 
 t.test('RT-76 a mistake in a scenario is refused with the place and what is meant', async (t) => {
   const refused = (text: string, sentence: RegExp) =>
-    t.throws(() => readScenario(text), { message: sentence, constructor: ScenarioMistake });
+    t.throws(() => readScenario(text), { message: sentence, constructor: ScenarioError });
   const step = (inner: string) => `{"title": "x", "steps": [${inner}]}`;
   refused('{"title": "x",', /^not JSON/);
   refused('{}', /^scenario\.title is a text$/);

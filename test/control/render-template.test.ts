@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readConnectedEvent } from '../../src/control/runtime-config/connected-event.ts';
-import { usableTimezone } from '../../src/control/runtime-config/local-time.ts';
 import { systemVariables } from '../../src/control/runtime-config/variables.ts';
+import { usableTimezone } from '../../src/platform/local-time.ts';
 import { renderTemplate, staticPart } from '../../src/platform/render-template.ts';
 
 t.test('R81 a variable that is in no namespace stays as it is written', async (t) => {

@@ -88,7 +88,7 @@ const STATES: State[] = [
     proves: (result) => said(result, 'customer')[0] === TURN && has(result, 'user_turn'),
   },
   {
-    name: 'overlapped',
+    name: 'interruption_candidate',
     // Only many words may interrupt, and none come: the overlap stays open.
     bot: { min_words_interruption: 9, stt: { provider: 'scripted', script: [TURN, ''], word_ms: 150 } },
     reach: async (call) => {

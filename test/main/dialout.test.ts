@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { DialoutRequest } from '../../src/contracts/dialout.ts';
-import type { DialOut } from '../../src/main/door/dialout.ts';
-import { openFleetDoor } from '../../src/main/door/fleet-door.ts';
-import { underPressure } from '../../src/main/door/refusal.ts';
+import type { DialOut } from '../../src/main/ingress/dialout.ts';
+import { openFleetIngress } from '../../src/main/ingress/fleet-ingress.ts';
+import { underPressure } from '../../src/main/ingress/refusal.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { readSettings } from '../../src/platform/settings.ts';
 import { call, fleetHealth, quietLogger, rawCaller, startWorker, tempFolder, until } from './harness.ts';
@@ -80,11 +80,11 @@ interface Door {
   state: { draining: boolean; disk: boolean; free: number };
 }
 
-/** The real door; behind it a list of what it was asked to dial, in place of the media server. */
-async function door(t: Test, dialOut?: DialOut, env: Record<string, string> = {}): Promise<Door> {
+/** The real ingress; behind it a list of what it was asked to dial, in place of the media server. */
+async function ingress(t: Test, dialOut?: DialOut, env: Record<string, string> = {}): Promise<Door> {
   const dialled: DialoutRequest[] = [];
   const state = { draining: false, disk: false, free: 2 };
-  const running = await openFleetDoor({
+  const running = await openFleetIngress({
     settings: readSettings(
       { FLEET_LISTEN: '127.0.0.1:0', CORE_SECRET: SECRET, WS_AUTH: 'secret', ...env },
       '/folder',
@@ -119,7 +119,7 @@ async function door(t: Test, dialOut?: DialOut, env: Record<string, string> = {}
 }
 
 t.test('R160 R161 the five fields are dialled, and the answer names call and room', async (t) => {
-  const { port, dialled } = await door(t);
+  const { port, dialled } = await ingress(t);
   const full = {
     ...BODY,
     from_number: '+911140000000',
@@ -134,14 +134,14 @@ t.test('R160 R161 the five fields are dialled, and the answer names call and roo
 });
 
 t.test('R160 variables are refused with the name of the field that is taken', async (t) => {
-  const { port, dialled } = await door(t);
+  const { port, dialled } = await ingress(t);
   const answer = await dial(port, { ...BODY, variables: { name: 'Asha' } });
   t.match(answer, { status: 422, json: { errors: [{ pointer: '/variables', msg: /connected_event/ }] } });
   t.same(dialled, []);
 });
 
 t.test('what does not fit is refused with the place of the mistake, and nothing is dialled', async (t) => {
-  const { port, dialled } = await door(t);
+  const { port, dialled } = await ingress(t);
   const wrong: [unknown, number, string?][] = [
     ['', 400],
     ['{', 400],
@@ -170,11 +170,11 @@ t.test('what does not fit is refused with the place of the mistake, and nothing 
   const form = { 'x-core-secret': SECRET, 'content-type': 'text/plain' };
   t.equal((await dial(port, BODY, form)).status, 415);
   t.same(dialled, []);
-  t.equal((await dial(port)).status, 200, 'the door still works');
+  t.equal((await dial(port)).status, 200, 'the ingress still works');
 });
 
 t.test('a host that drains, is under pressure or has no slot says which', async (t) => {
-  const { port, state, dialled } = await door(t);
+  const { port, state, dialled } = await ingress(t);
   state.free = 0;
   t.match(await dial(port), { status: 429, json: { error: 'At capacity' } });
   state.disk = true;
@@ -187,9 +187,9 @@ t.test('a host that drains, is under pressure or has no slot says which', async 
 t.test(
   'a slot that goes between the look and the call is a full host, and a defect is no hang',
   async (t) => {
-    const full = await door(t, async () => 'full');
+    const full = await ingress(t, async () => 'full');
     t.match(await dial(full.port), { status: 429, json: { code: 'at_capacity' } });
-    const broken = await door(t, async () => {
+    const broken = await ingress(t, async () => {
       throw new Error('a secret detail');
     });
     const answer = await dial(broken.port);
@@ -199,7 +199,7 @@ t.test(
 );
 
 t.test('without a core secret only this machine dials, and no web page that it shows', async (t) => {
-  const { port, dialled } = await door(t, undefined, { CORE_SECRET: '', WS_AUTH: 'off' });
+  const { port, dialled } = await ingress(t, undefined, { CORE_SECRET: '', WS_AUTH: 'off' });
   t.equal((await dial(port, BODY, {})).status, 200);
   const pages: Record<string, string>[] = [
     { origin: 'https://elsewhere.example.org' },
@@ -213,11 +213,11 @@ t.test('without a core secret only this machine dials, and no web page that it s
   t.equal(dialled.length, 1);
 });
 
-t.test('a caller that goes away in the middle of its body leaves the door as it was', async (t) => {
-  const { port, dialled } = await door(t);
+t.test('a caller that goes away in the middle of its body leaves the ingress as it was', async (t) => {
+  const { port, dialled } = await ingress(t);
   const head = [
     'POST /rtc/dialout HTTP/1.1',
-    'host: door',
+    'host: ingress',
     `x-core-secret: ${SECRET}`,
     'content-type: application/json',
     'content-length: 500',
@@ -230,7 +230,7 @@ t.test('a caller that goes away in the middle of its body leaves the door as it 
 });
 
 t.test('the refusal of a large body arrives although the body was not read', async (t) => {
-  const { port } = await door(t);
+  const { port } = await ingress(t);
   const answer = await dial(port, { ...BODY, connected_event: { text: 'x'.repeat(900_000) } });
   t.match(answer, { status: 413, json: { code: 'payload_too_large' } });
 });

@@ -90,7 +90,7 @@ export interface RawCaller {
 
 export function upgradeRequest(path: string, headers: Record<string, string> = {}): string {
   const all: Record<string, string> = {
-    host: 'door',
+    host: 'ingress',
     connection: 'Upgrade',
     upgrade: 'websocket',
     'sec-websocket-version': '13',

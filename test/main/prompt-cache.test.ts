@@ -6,13 +6,13 @@ import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { startMain } from '../../src/main/main.ts';
 import {
   CLAIM_MAX_AGE_MS,
-  type DeskSlot,
   MAX_KEYS,
-  PromptCacheDesk,
+  PromptCacheBroker,
+  type PromptCacheSlot,
   RETRY_AFTER_FAILURE_MS,
   RETRY_AFTER_TOO_SMALL_MS,
-} from '../../src/main/prompt-cache/cache-desk.ts';
-import { createPlaneReport } from '../../src/main/prompt-cache/plane-report.ts';
+} from '../../src/main/providers/prompt-cache-broker.ts';
+import { createPlaneReport } from '../../src/main/providers/prompt-cache-report.ts';
 import type { SlotNews } from '../../src/main/slots/slot-process.ts';
 import { runControl, testBot } from '../control/running-control.ts';
 import {
@@ -32,14 +32,14 @@ t.setTimeout(120_000);
 function desk() {
   const clock = { nowMs: 1_000, wallMs: Date.parse('2026-03-02T06:30:00Z') };
   const toPlane: [string, string | null][] = [];
-  const caches = new PromptCacheDesk({
+  const caches = new PromptCacheBroker({
     nowMs: () => clock.nowMs,
     wallMs: () => clock.wallMs,
     tellPlane: (plane, entry) => toPlane.push([plane.botId, entry?.name ?? null]),
   });
   const slot = () => {
     const told: MainToSlot[] = [];
-    const own: DeskSlot = { tell: (message) => told.push(message) };
+    const own: PromptCacheSlot = { tell: (message) => told.push(message) };
     const say = (message: Record<string, unknown>) =>
       caches.hear(own, { v: 1, key: 'k', ...message } as SlotNews);
     const last = () => told.at(-1) as Record<string, unknown> | undefined;

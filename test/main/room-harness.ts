@@ -32,7 +32,7 @@ export interface Answer {
   json: any;
 }
 
-/** Sends an order to the door, with the core secret unless other headers are given. */
+/** Sends an order to the ingress, with the core secret unless other headers are given. */
 export async function post(
   port: number,
   path: string,

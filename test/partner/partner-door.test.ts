@@ -1,12 +1,12 @@
 import t from 'tap';
-import { callTarget } from '../../src/main/door/call-admission.ts';
+import { callTarget } from '../../src/main/ingress/call-admission.ts';
 import { replacedSlots } from '../../src/main/slots/replaced-calls.ts';
 import type { LiveCall } from '../../src/main/slots/slot-process.ts';
 import { rawCaller, startWorker, tempFolder, until, upgradeRequest } from '../main/harness.ts';
 
 const SECRET = 'a secret of the fleet';
 
-/** The first bytes that the door, or the slot behind it, answers. */
+/** The first bytes that the ingress, or the slot behind it, answers. */
 async function answerTo(port: number, headers: Record<string, string>, path = '/partner/echo') {
   const caller = rawCaller(port, upgradeRequest(path, headers));
   await until(() => /secret (true|false)\n|^HTTP\/1\.1 [45]/.test(caller.received()) || caller.closed());
@@ -16,7 +16,7 @@ async function answerTo(port: number, headers: Record<string, string>, path = '/
 
 const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
 
-t.test('R18 the door knows the partner path beside the dialler path', async (t) => {
+t.test('R18 the ingress knows the partner path beside the dialler path', async (t) => {
   t.match(callTarget('/partner/demo?sample-rate=16000&ticket=t1'), {
     kind: 'partner',
     botId: 'demo',

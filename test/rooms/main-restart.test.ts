@@ -27,7 +27,7 @@ t.test(
       60_000,
     );
     t.equal(health.fleet_busy, 1, 'the call counts against the slots of the new main');
-    // The janitor of the new main looks every 5 s, and must find the room in order.
+    // The reconciler of the new main looks every 5 s, and must find the room in order.
     await wait(12_000);
     const { level } = audioKernels();
     const since = phone.heard().subarray(heardBefore);

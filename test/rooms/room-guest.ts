@@ -4,7 +4,7 @@ import { LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { monotonicMs, sleepMs } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { MediaServer, socketUrl } from '../../src/platform/media-server.ts';
-import { loadRtc, unloadRtc } from '../../src/slot/transport/room/load-rtc.ts';
+import { loadRtc, unloadRtc } from '../../src/slot/room/load-rtc.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import type { Test } from '../stack/use-stack.ts';
 

@@ -1,8 +1,8 @@
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { monotonicMs, sleepMs } from '../../src/platform/clock.ts';
+import { joinRoom, type RoomHandlers, type RoomLink } from '../../src/slot/room/room-link.ts';
+import { RoomTransport, type RoomTransportOptions } from '../../src/slot/room/room-transport.ts';
 import type { LineLoss, TransferResult, TransportHandlers } from '../../src/slot/transport/call-transport.ts';
-import { joinRoom, type RoomHandlers, type RoomLink } from '../../src/slot/transport/room/room-link.ts';
-import { RoomTransport, type RoomTransportOptions } from '../../src/slot/transport/room/room-transport.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import type { Test } from '../stack/use-stack.ts';
 import { joined, mediaServer, silentLogger } from './room-guest.ts';

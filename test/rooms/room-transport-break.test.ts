@@ -1,6 +1,6 @@
 import t from 'tap';
 import { monotonicMs } from '../../src/platform/clock.ts';
-import { loadRtc } from '../../src/slot/transport/room/load-rtc.ts';
+import { loadRtc } from '../../src/slot/room/load-rtc.ts';
 import { levelDbfs } from '../stack/correlate.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import { ownStack, type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { monotonicMs, sleepMs } from '../../src/platform/clock.ts';
-import type { RoomTransportOptions } from '../../src/slot/transport/room/room-transport.ts';
+import type { RoomTransportOptions } from '../../src/slot/room/room-transport.ts';
 import { type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';
 import { joinAsGuest, mediaServer, type RoomGuest, until } from './room-guest.ts';
 import { joinAsBot, openRoomLine, type RoomLine } from './room-line.ts';

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { createLogger } from '../../src/platform/logger.ts';
 import { MediaServer } from '../../src/platform/media-server.ts';
-import { Lobby } from '../../src/slot/rooms/lobby.ts';
-import { dialCustomer } from '../../src/slot/rooms/ringing.ts';
-import { unloadRtc } from '../../src/slot/transport/room/load-rtc.ts';
-import { joinRoom } from '../../src/slot/transport/room/room-link.ts';
+import { unloadRtc } from '../../src/slot/room/load-rtc.ts';
+import { PreAnswerWatch } from '../../src/slot/room/pre-answer-watch.ts';
+import { dialCustomer } from '../../src/slot/room/ringing.ts';
+import { joinRoom } from '../../src/slot/room/room-link.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { outboundTrunkTo } from '../stack/sip-routes.ts';
 import { type SippPeer, type SippScenario, startSipp } from '../stack/sipp-peer.ts';
@@ -187,18 +187,18 @@ function dialler(t: TapTest, stack: Stack) {
   const media = new MediaServer(access);
   return async (trunkId: string, ringLimitMs: number) => {
     const roomName = uniqueRoom(t, stack, 'dial');
-    const lobby = new Lobby('sip-customer');
+    const preAnswerWatch = new PreAnswerWatch('sip-customer');
     const link = await joinRoom({
       access,
       roomName,
       identity: 'bot-test',
       name: 'Bot',
-      handlers: lobby.handlers,
+      handlers: preAnswerWatch.handlers,
       logger: createLogger({ level: 'fatal', role: 'test' }),
     });
     const order = { trunkId, toNumber: uniqueNumber(), fromNumber: '', roomName, customer: 'sip-customer' };
     const never = new Promise<string>(() => undefined);
-    const answer = await dialCustomer({ lobby, ordered: never }, media, order, ringLimitMs);
+    const answer = await dialCustomer({ preAnswerWatch, ordered: never }, media, order, ringLimitMs);
     await link.leave();
     return answer;
   };

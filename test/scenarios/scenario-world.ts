@@ -5,8 +5,8 @@ import { type FluxOptions, startFlux } from '../emulators/deepgram-flux.ts';
 import type { ScriptedAnswer } from '../emulators/llm/answer.ts';
 import { startOpenAi } from '../emulators/openai.ts';
 
-/** What the key `world` of a scenario may ask for; the tests own these surroundings. */
-interface WorldWish {
+/** What the key `world` of a scenario may ask for; the tests own these config inputs. */
+interface WorldRequest {
   /** How the config route answers. */
   config?: { status?: number; delay_ms?: number };
   /** Answers of an OpenAI model, one per request, and what its requests must have held at the end, in order. */
@@ -18,7 +18,7 @@ interface WorldWish {
 export interface World {
   bot: Record<string, unknown>;
   config(body: unknown): { status: number; body: unknown; delayMs?: number };
-  /** What the surroundings have seen, after the call. */
+  /** What the config inputs have seen, after the call. */
   judge(): Check[];
   close(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const KNOWN = ['config', 'llm', 'flux'];
 export async function buildWorld(scenario: Scenario): Promise<World> {
   const unknown = Object.keys(scenario.world).find((key) => !KNOWN.includes(key));
   if (unknown) throw new Error(`the tests have no "${unknown}" for the world of a scenario`);
-  const wish = scenario.world as WorldWish;
+  const wish = scenario.world as WorldRequest;
   const closers: (() => Promise<void>)[] = [];
   const judges: (() => Check[])[] = [];
   let bot = scenario.bot;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LineClock } from '../../src/slot/audio/line-clock.ts';
-import { judgeEnd } from '../../src/slot/call/end-arbiter.ts';
 import { configUrlFor, readConfig } from '../../src/slot/call/fetch-config.ts';
+import { judgeEnd } from '../../src/slot/wrap-up/end-arbiter.ts';
 
 t.test('RT-25 one arbiter names who ended the call', async (t) => {
   t.equal(judgeEnd({ kind: 'end_call', reason: '' }, true).disconnectedBy, 'bot', 'R96');

@@ -36,8 +36,8 @@ function line() {
     heard,
     ends,
     unsent: () => unsentSamples,
-    hold() {
-      if (pacer.hold()) buffered = [];
+    pause() {
+      if (pacer.pause()) buffered = [];
     },
     clear() {
       pacer.clear();
@@ -72,7 +72,7 @@ t.test('RT-14 a paused bot falls silent within a frame and goes on from the exac
   far.pass(400);
   const before = far.heard.length;
   t.ok(before > 15 && before < 25, `${before} frames heard`);
-  far.hold();
+  far.pause();
   far.pass(1_500);
   t.equal(far.heard.length, before, 'nothing sounds while it is paused, not even what had left already');
   t.ok(far.unsent() >= (LEAD_MS / FRAME_MS - 2) * FRAME_SAMPLES, 'the lead was taken back');
@@ -98,7 +98,7 @@ t.test(
       [7],
       'the lead swallows a short unit whole',
     );
-    far.hold();
+    far.pause();
     far.pass(300);
     far.pacer.resume();
     far.pass(300);
@@ -117,7 +117,7 @@ t.test('RT-16 a bot that is cut while it is paused says nothing more', async (t)
   const far = line();
   far.pacer.push(far.pacer.epoch, 1, numbered(1, 100));
   far.pass(200);
-  far.hold();
+  far.pause();
   const before = far.heard.length;
   far.clear();
   far.pacer.resume();
@@ -148,7 +148,7 @@ t.test(
           far.pacer.push(far.pacer.epoch, unit, numbered(pushed + 1, frames));
           pushed += frames;
           if (random() < 0.5) far.pacer.endUnit(far.pacer.epoch, unit++);
-        } else if (pick < 0.55) far.hold();
+        } else if (pick < 0.55) far.pause();
         else if (pick < 0.75) far.pacer.resume();
         else far.pass(Math.floor(random() * 400));
       }

@@ -5,9 +5,9 @@ import { CallResults } from '../../src/contracts/call-results.ts';
 import type { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { plainContext } from '../../src/providers/provider-context.ts';
+import { CallLog } from '../../src/slot/record/call-log.ts';
 import { readObject } from '../../src/slot/wrap-up/ask-for-json.ts';
-import { CallLog } from '../../src/slot/wrap-up/call-log.ts';
-import { localMoment, readCallbackWish } from '../../src/slot/wrap-up/callback-wish.ts';
+import { localMoment, readCallbackRequest } from '../../src/slot/wrap-up/callback-request.ts';
 import { postCallWork } from '../../src/slot/wrap-up/post-call-work.ts';
 
 const TRANSCRIPT = [
@@ -214,7 +214,7 @@ t.test(
       defaultDelayMinutes: 120,
     };
     const at = (text: string | null, timezone = call.timezone) => {
-      const wish = readCallbackWish({ requested: true, at: text }, { ...call, timezone });
+      const wish = readCallbackRequest({ requested: true, at: text }, { ...call, timezone });
       return typeof wish === 'string' ? wish : wish.at;
     };
     t.equal(at('2026-03-02T18:00'), '2026-03-02T12:30:00.000Z');
@@ -228,8 +228,8 @@ t.test(
     t.equal(at('2026-03-02T11:00'), inTwoHours, 'half an hour ago');
     t.equal(at('2036-03-02T11:00'), inTwoHours, 'in ten years');
     t.match(at('soon'), /must be a text like/);
-    t.match(readCallbackWish({ requested: 'yes' }, call), /true or false/);
-    t.match(readCallbackWish({ requested: false, at: '2026-03-02T18:00' }, call), {
+    t.match(readCallbackRequest({ requested: 'yes' }, call), /true or false/);
+    t.match(readCallbackRequest({ requested: false, at: '2026-03-02T18:00' }, call), {
       requested: false,
       at: null,
     });

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { judgeEnd } from '../../src/slot/call/end-arbiter.ts';
-import { whyNotDialled } from '../../src/slot/rooms/dial-trouble.ts';
-import { referTarget } from '../../src/slot/rooms/sip-transfer.ts';
-import { CallLog } from '../../src/slot/wrap-up/call-log.ts';
+import { CallLog } from '../../src/slot/record/call-log.ts';
+import { whyNotDialled } from '../../src/slot/room/dial-trouble.ts';
+import { referTarget } from '../../src/slot/room/sip-transfer.ts';
+import { judgeEnd } from '../../src/slot/wrap-up/end-arbiter.ts';
 
 /** A log on a clock that the test moves. */
 function logAt(options: { isAnswered?: boolean; billingStepSeconds?: number }) {

@@ -3,10 +3,9 @@ import { Check } from 'typebox/value';
 import { UsageMetric } from '../../src/contracts/call-results.ts';
 import type { LlmCacheUse } from '../../src/providers/language-model.ts';
 import { CallReporter, type UserTurn } from '../../src/slot/call/call-reporter.ts';
-
+import { CallLog } from '../../src/slot/record/call-log.ts';
 import { SpeechLedger } from '../../src/slot/speak/speech-ledger.ts';
 import { newAnswerRecord } from '../../src/slot/think/think-aloud.ts';
-import { CallLog } from '../../src/slot/wrap-up/call-log.ts';
 
 /** A reporter and the usage that it writes; `engines` may change their names, as a fail-over does. */
 function reporting(cacheVersion: string | null = null) {

@@ -1,7 +1,7 @@
 import { nearest } from '../nearest.ts';
 
 /** A scenario file that cannot be understood; the message is one sentence that names the place. */
-export class ScenarioMistake extends Error {}
+export class ScenarioError extends Error {}
 
 /** Reads the keys of one object and, at its end, refuses those that nobody asked for. */
 export class FieldReader {
@@ -10,7 +10,7 @@ export class FieldReader {
   private readonly asked = new Set<string>();
 
   constructor(path: string, value: unknown) {
-    if (!isPlain(value)) throw new ScenarioMistake(`${path} is an object with keys`);
+    if (!isPlain(value)) throw new ScenarioError(`${path} is an object with keys`);
     this.path = path;
     this.value = value;
   }
@@ -45,7 +45,7 @@ export class FieldReader {
       try {
         new RegExp(source, 'iu');
       } catch (cause) {
-        throw new ScenarioMistake(`${this.path}.${name}: ${(cause as Error).message}`, { cause });
+        throw new ScenarioError(`${this.path}.${name}: ${(cause as Error).message}`, { cause });
       }
     }
     return texts;
@@ -124,9 +124,7 @@ export class FieldReader {
     for (const key of Object.keys(this.value)) {
       if (this.asked.has(key)) continue;
       const close = nearest(key, [...this.asked]);
-      throw new ScenarioMistake(
-        `${this.path} has no key "${key}"${close ? `; did you mean "${close}"?` : ''}`,
-      );
+      throw new ScenarioError(`${this.path} has no key "${key}"${close ? `; did you mean "${close}"?` : ''}`);
     }
   }
 
@@ -135,8 +133,8 @@ export class FieldReader {
     return this.value[name];
   }
 
-  private mistake(name: string, what: string): ScenarioMistake {
-    return new ScenarioMistake(`${this.path}.${name} ${what}`);
+  private mistake(name: string, what: string): ScenarioError {
+    return new ScenarioError(`${this.path}.${name} ${what}`);
   }
 }
 

@@ -103,15 +103,15 @@ function judgeLine(expect: CallExpectation, call: PlayedCall): Check[] {
 }
 
 function judgeResults(expect: CallExpectation, results: CallResults | null): Check[] {
-  const wishes = [
+  const expectations = [
     ...inOrder('bot', expect.botSays),
     ...inOrder('customer', expect.callerSays),
     ...expect.neverSays.map(neverSaid),
-    ...expect.events.map(eventWish),
-    ...expect.noEvents.map(noEventWish),
-    ...Object.entries(expect.results).map(resultWish),
+    ...expect.events.map(eventRequest),
+    ...expect.noEvents.map(noEventRequest),
+    ...Object.entries(expect.results).map(resultRequest),
   ];
-  return wishes.map(({ what, look }) => {
+  return expectations.map(({ what, look }) => {
     if (!results) return { what, ok: null, found: 'no results payload to look at' };
     return { what, ...look(results) };
   });
@@ -149,7 +149,7 @@ function neverSaid(pattern: string): Wish {
   };
 }
 
-function eventWish({ like, count }: CallExpectation['events'][number]): Wish {
+function eventRequest({ like, count }: CallExpectation['events'][number]): Wish {
   const times = count === null ? '' : ` ${count} times`;
   return {
     what: `the record holds ${JSON.stringify(like)}${times}`,
@@ -164,7 +164,7 @@ function eventWish({ like, count }: CallExpectation['events'][number]): Wish {
   };
 }
 
-function noEventWish(like: Record<string, unknown>): Wish {
+function noEventRequest(like: Record<string, unknown>): Wish {
   return {
     what: `the record holds no ${JSON.stringify(like)}`,
     look: (results) => {
@@ -174,7 +174,7 @@ function noEventWish(like: Record<string, unknown>): Wish {
   };
 }
 
-function resultWish([key, expected]: [string, unknown]): Wish {
+function resultRequest([key, expected]: [string, unknown]): Wish {
   return {
     what: `results.${key} is ${JSON.stringify(expected)}`,
     look: (results) => {

@@ -1,4 +1,4 @@
-import { FieldReader, ScenarioMistake } from './field-reader.ts';
+import { FieldReader, ScenarioError } from './field-reader.ts';
 import type {
   Action,
   CallExpectation,
@@ -25,15 +25,15 @@ const SPEECH_DBFS = -22;
 
 /**
  * Reads a scenario from JSON with comments. Strict: an unknown key, a wrong type and a value out of bounds throw a
- * {@link ScenarioMistake} that names the place, because a misspelt expectation would never fail.
+ * {@link ScenarioError} that names the place, because a misspelt expectation would never fail.
  */
 export function readScenario(text: string): Scenario {
-  if (text.length > MAX_CHARS) throw new ScenarioMistake(`a scenario has at most ${MAX_CHARS} characters`);
+  if (text.length > MAX_CHARS) throw new ScenarioError(`a scenario has at most ${MAX_CHARS} characters`);
   let value: unknown;
   try {
     value = JSON.parse(withoutComments(text));
   } catch (cause) {
-    throw new ScenarioMistake(`not JSON: ${(cause as Error).message}`, { cause });
+    throw new ScenarioError(`not JSON: ${(cause as Error).message}`, { cause });
   }
   const fields = new FieldReader('scenario', value);
   const scenario: Scenario = {
@@ -47,7 +47,7 @@ export function readScenario(text: string): Scenario {
     expect: readCallExpectation(fields.object('expect')),
   };
   fields.end();
-  if (scenario.wires.length === 0) throw new ScenarioMistake('scenario.wires names at least one wire');
+  if (scenario.wires.length === 0) throw new ScenarioError('scenario.wires names at least one wire');
   return scenario;
 }
 
@@ -105,7 +105,7 @@ function readAction(fields: FieldReader): Action {
   const named = ACTIONS.filter((name) => fields.has(name));
   const [name] = named;
   if (name === undefined || named.length > 1) {
-    throw new ScenarioMistake(`${fields.path} needs exactly one of ${ACTIONS.join(', ')}`);
+    throw new ScenarioError(`${fields.path} needs exactly one of ${ACTIONS.join(', ')}`);
   }
   switch (name) {
     case 'say':
@@ -179,7 +179,7 @@ const MOMENTS = ['after_bot_ms', 'into_bot_ms', 'at_ms', 'after_step_ms'];
 function readWhen(fields: FieldReader): When {
   const named = MOMENTS.filter((name) => fields.has(name));
   const [name] = named;
-  if (named.length > 1) throw new ScenarioMistake(`${fields.path} says when twice: ${named.join(', ')}`);
+  if (named.length > 1) throw new ScenarioError(`${fields.path} says when twice: ${named.join(', ')}`);
   switch (name) {
     case 'into_bot_ms':
       return { kind: 'into_bot', ms: fields.number(name, 0, MAX_MS) };
@@ -225,9 +225,9 @@ function readCallExpectation(fields: FieldReader): CallExpectation {
 
 function readEvent(value: Record<string, unknown>): EventExpectation {
   const { count = null, ...like } = value;
-  if (typeof like.event !== 'string') throw new ScenarioMistake('expect.events: each needs the name "event"');
+  if (typeof like.event !== 'string') throw new ScenarioError('expect.events: each needs the name "event"');
   if (count !== null && (!Number.isInteger(count) || (count as number) < 0)) {
-    throw new ScenarioMistake(`expect.events: "count" of ${like.event} is a whole number`);
+    throw new ScenarioError(`expect.events: "count" of ${like.event} is a whole number`);
   }
   return { like, count: count as number | null };
 }

@@ -11,7 +11,7 @@ import { describeScenario, scenarioSummary } from './print-scenario.ts';
 import { readScenario } from './read-scenario.ts';
 import type { Wire } from './scenario-format.ts';
 
-export interface ScenarioWish {
+export interface ScenarioCommand {
   file: string;
   url: string;
   wire: Wire;
@@ -28,24 +28,24 @@ export interface ScenarioWish {
 const RECORD_TIMEOUT_MS = 10_000;
 
 /** `trunkline call BOT --scenario FILE`: acts a conversation out against any host. Exit code 0 when all held. */
-export async function scenarioCall(wish: ScenarioWish): Promise<number> {
-  const scenario = readScenario(await readFile(wish.file, 'utf8'));
-  scenario.caller.fields = { ...scenario.caller.fields, ...wish.fields };
+export async function scenarioCall(command: ScenarioCommand): Promise<number> {
+  const scenario = readScenario(await readFile(command.file, 'utf8'));
+  scenario.caller.fields = { ...scenario.caller.fields, ...command.fields };
   let startedAtMs: number | undefined;
   const call = await playScenario(scenario, {
-    url: wish.url,
-    wire: wish.wire,
-    folder: dirname(wish.file),
-    ...(wish.secret ? { headers: { [CORE_SECRET_HEADER]: wish.secret } } : {}),
+    url: command.url,
+    wire: command.wire,
+    folder: dirname(command.file),
+    ...(command.secret ? { headers: { [CORE_SECRET_HEADER]: command.secret } } : {}),
     onEvent: (event) => {
       startedAtMs ??= event.atMs;
-      wish.show(event, event.atMs - startedAtMs);
+      command.show(event, event.atMs - startedAtMs);
     },
   });
-  const results = call.refusal || call.sessionId === '' ? null : await readRecord(wish, call.sessionId);
+  const results = call.refusal || call.sessionId === '' ? null : await readRecord(command, call.sessionId);
   const checks = judgeScenario(scenario, call, results);
-  if (wish.out) await writeFile(wish.out, stereoWav(call.spoken, call.heard));
-  const text = wish.json
+  if (command.out) await writeFile(command.out, stereoWav(call.spoken, call.heard));
+  const text = command.json
     ? JSON.stringify(scenarioSummary(scenario, call, checks))
     : [
         '',
@@ -61,7 +61,7 @@ const isUnchecked = (check: { ok: boolean | null }) => check.ok === null;
 function hints(bot: Record<string, unknown>, unchecked: boolean): string[] {
   return [
     ...(Object.keys(bot).length > 0
-      ? ['  note   the file wishes for a bot of its own; this host answers with the one it has']
+      ? ['  note   the file expectations for a bot of its own; this host answers with the one it has']
       : []),
     ...(unchecked
       ? [
@@ -72,13 +72,13 @@ function hints(bot: Record<string, unknown>, unchecked: boolean): string[] {
 }
 
 /** The finished call record by the control plane's API; null when it cannot be read. */
-async function readRecord(wish: ScenarioWish, sessionId: string): Promise<CallResults | null> {
+async function readRecord(command: ScenarioCommand, sessionId: string): Promise<CallResults | null> {
   const key = process.env.TRUNKLINE_API_KEY;
-  if (!wish.secret && !key) return null;
+  if (!command.secret && !key) return null;
   const headers: Record<string, string> = key
     ? { 'X-API-Key': key }
-    : { [CORE_SECRET_HEADER]: wish.secret ?? '' };
-  const url = new URL(`${RECORDS_PATH}/${encodeURIComponent(sessionId)}`, wish.control);
+    : { [CORE_SECRET_HEADER]: command.secret ?? '' };
+  const url = new URL(`${RECORDS_PATH}/${encodeURIComponent(sessionId)}`, command.control);
   const giveUpAtMs = monotonicMs() + RECORD_TIMEOUT_MS;
   while (monotonicMs() < giveUpAtMs) {
     try {

@@ -11,7 +11,7 @@ export interface Scenario {
   caller: CallerTraits;
   /** How the bot differs from the plain scripted one; only a runner that owns the configs can obey. */
   bot: Record<string, unknown>;
-  /** What the surroundings do; only a runner that owns them can obey. */
+  /** What the config inputs do; only a runner that owns them can obey. */
   world: Record<string, unknown>;
   steps: Step[];
   expect: CallExpectation;

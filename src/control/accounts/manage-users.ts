@@ -1,10 +1,10 @@
 import { AppError } from '../../platform/app-error.ts';
+import { newId } from '../../platform/secret-token.ts';
 import type { AuditCause } from '../audit/audit-log.ts';
 import type { Role } from '../http/authenticate.ts';
-import { invalidBody } from '../http/mistakes.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import { deadToken, type OneTimeTokens } from './one-time-tokens.ts';
 import { type Passwords, passwordFault } from './passwords.ts';
-import { newId } from './secret-token.ts';
 import type { Sessions } from './sessions.ts';
 import { normalEmail, type User } from './user.ts';
 import type { UserStore } from './user-store.ts';

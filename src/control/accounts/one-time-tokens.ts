@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
-import { hashSecret, newSecret } from './secret-token.ts';
+import { hashSecret, newSecret } from '../../platform/secret-token.ts';
 
 /**
  * Links that work once: for the first admin, and for a person who has to choose a password. Only hashes are kept; a new

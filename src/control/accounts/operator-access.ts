@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { OPERATOR_FILE, type OperatorFile } from '../../contracts/operator-file.ts';
 import { equalsSecret } from '../../platform/constant-time.ts';
 import { writeFileDurably } from '../../platform/durable-files.ts';
+import { newSecret } from '../../platform/secret-token.ts';
 import type { Actor } from '../http/authenticate.ts';
-import { newSecret } from './secret-token.ts';
 
 /**
  * How the command line of this machine reaches the running plane: a token in a file of the data folder that only the

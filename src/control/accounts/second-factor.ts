@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../platform/app-error.ts';
 import { equalsSecret } from '../../platform/constant-time.ts';
+import { hashSecret } from '../../platform/secret-token.ts';
 import type { AuditCause } from '../audit/audit-log.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
-import { hashSecret } from './secret-token.ts';
 import { acceptedStep, newTotpSecret } from './totp.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { AppError } from '../../platform/app-error.ts';
 import { equalsSecret } from '../../platform/constant-time.ts';
+import { hashSecret, newId, newSecret } from '../../platform/secret-token.ts';
 import type { Role } from '../http/authenticate.ts';
-import { hashSecret, newId, newSecret } from './secret-token.ts';
 import type { Credential, Session, SessionStore } from './session-store.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';

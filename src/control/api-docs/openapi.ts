@@ -5,7 +5,7 @@ import { type Auth, SESSION_COOKIE_NAMES } from '../http/authenticate.ts';
 import { possibleErrors } from '../http/possible-errors.ts';
 import type { AnyRoute, ResponseDef } from '../http/route.ts';
 import { type Components, createComponents } from './components.ts';
-import { fleetDoorPaths } from './fleet-door-paths.ts';
+import { fleetPaths } from './fleet-paths.ts';
 import { ProblemSchema } from './problem-schema.ts';
 
 export interface OpenApiParts {
@@ -27,7 +27,7 @@ export function openApiDocument(parts: OpenApiParts): OpenApiDocument {
     paths[route.path] = path;
     path[route.method.toLowerCase()] = operation(route, components);
   }
-  Object.assign(paths, fleetDoorPaths(components, parts.fleetUrl));
+  Object.assign(paths, fleetPaths(components, parts.fleetUrl));
   return {
     openapi: '3.1.0',
     info: { title: 'Trunkline', version: parts.version, description: DESCRIPTION },
@@ -41,7 +41,7 @@ export function openApiDocument(parts: OpenApiParts): OpenApiDocument {
 }
 
 const DESCRIPTION = [
-  'The control plane of a voice-bot platform, and the fleet door that takes the calls.',
+  'The control plane of a voice-bot platform, and the fleet port that takes the calls.',
   'Errors are `application/problem+json` with a stable `code`.',
   'Lists are paged by an opaque `cursor`. Times are ISO 8601 UTC.',
   'A POST that creates or dials may carry an `Idempotency-Key`: the same request under the same key is done once.',

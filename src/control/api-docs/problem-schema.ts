@@ -17,14 +17,14 @@ export const ProblemSchema = Type.Object(
           type: Type.String(),
           pointer: Type.String({ description: 'JSON pointer into the body' }),
         }),
-        { description: 'Every mistake of a request that does not fit, with its place' },
+        { description: 'Every issue of a request that does not fit, with its place' },
       ),
     ),
   },
   { title: 'Problem', description: 'An error (RFC 9457)', additionalProperties: true },
 );
 
-/** Errors of the fleet door: the word of interface.md, and the code of the catalogue. */
+/** Errors of the fleet ingress: the word of interface.md, and the code of the catalogue. */
 export const FleetErrorSchema = Type.Object(
   {
     error: Type.String(),

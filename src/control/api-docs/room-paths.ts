@@ -18,7 +18,7 @@ import { FleetErrorSchema } from './problem-schema.ts';
 
 const Done = Type.Object({ status: Type.Literal('ok') }, { title: 'FleetDone' });
 
-interface DoorOperation {
+interface FleetOperation {
   path: string;
   method: 'post' | 'delete';
   operationId: string;
@@ -34,7 +34,7 @@ const CAPACITY = '`At capacity`: no free call slot; nothing is queued';
 const AWAY = 'No media server is set up, it does not answer, or the host takes no calls now';
 const GONE = 'The reservation has expired';
 
-const OPERATIONS: readonly DoorOperation[] = [
+const OPERATIONS: readonly FleetOperation[] = [
   {
     path: DISPATCH_PATH,
     method: 'post',
@@ -109,7 +109,7 @@ const OPERATIONS: readonly DoorOperation[] = [
   },
 ];
 
-/** The room routes of the fleet door (control-plane.md 2.10) for the API document. */
+/** The room routes of the fleet ingress (control-plane.md 2.10) for the API document. */
 export function roomPaths(components: Components, fleetUrl: string): Record<string, Record<string, unknown>> {
   const json = (schema: TSchema) => ({
     content: { 'application/json': { schema: components.place(schema) } },
@@ -128,7 +128,7 @@ export function roomPaths(components: Components, fleetUrl: string): Record<stri
       403: '`Unauthorized`: the core secret is missing or wrong',
       ...operation.refusals,
     };
-    const entry = paths[operation.path] ?? { servers: [{ url: fleetUrl, description: 'Fleet door' }] };
+    const entry = paths[operation.path] ?? { servers: [{ url: fleetUrl, description: 'Fleet port' }] };
     paths[operation.path] = entry;
     entry[operation.method] = {
       operationId: operation.operationId,

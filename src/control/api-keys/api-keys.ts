@@ -1,8 +1,8 @@
 import { equalsSecret } from '../../platform/constant-time.ts';
-import { hashSecret, newId, newSecret } from '../accounts/secret-token.ts';
+import { hashSecret, newId, newSecret } from '../../platform/secret-token.ts';
 import type { AuditCause } from '../audit/audit-log.ts';
 import type { Actor, Scope } from '../http/authenticate.ts';
-import { invalidBody } from '../http/mistakes.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import type { ApiKey, ApiKeyStore } from './api-key-store.ts';
 
 /** Keys of machines: made once, shown once, kept as a hash. */

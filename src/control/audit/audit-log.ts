@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KeyValueStore, StoreKey, Table, Transaction } from '../../platform/key-value-store.ts';
-import { newId, newSecret } from '../accounts/secret-token.ts';
+import { newId, newSecret } from '../../platform/secret-token.ts';
 import { type AuditEntry, type AuditNote, auditActor, FIRST_PREV_HASH, hashOf } from './audit-entry.ts';
 import { hideSecrets } from './hide-secrets.ts';
 import {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
-import { invalidQuery } from '../http/mistakes.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { invalidQuery } from '../http/validation-issues.ts';
 import type { AuditLog, AuditQuery } from './audit-log.ts';
 
 const PATH = `${API_PREFIX}/audit-log`;

@@ -142,7 +142,7 @@ export function versionRow(version: BotVersionRow, bot: StoredBot): Static<typeo
 }
 
 /** Findings as the mistakes of a refused request. */
-export function findingMistakes(findings: readonly BotFinding[]) {
+export function findingIssues(findings: readonly BotFinding[]) {
   return findings.map(({ pointer, message, code }) => ({
     loc: ['bot', ...pointer.split('/').slice(1)],
     msg: message,

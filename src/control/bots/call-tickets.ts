@@ -8,7 +8,7 @@ const TICKET_BYTES = 32;
 
 /**
  * Tickets for call sockets of clients that must not know the core secret, such as a test call in a browser. Kept as
- * hashes in the memory of main, which is both the plane that issues them and the door that takes them: a restart
+ * hashes in the memory of main, which is both the plane that issues them and the ingress that takes them: a restart
  * voids them.
  */
 export interface CallTickets {

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { BotContent, NewBot } from '../../contracts/bot.ts';
 import { AppError } from '../../platform/app-error.ts';
-import { newSecret } from '../accounts/secret-token.ts';
+import { newSecret } from '../../platform/secret-token.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import { requireMatch } from '../http/etag.ts';
-import { invalid, invalidBody } from '../http/mistakes.ts';
 import type { Actor } from '../http/route.ts';
+import { invalid, invalidBody } from '../http/validation-issues.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import type { BotChange, BotStamp, BotStore, StoredBot } from './bot-store.ts';
-import { findingMistakes } from './bot-views.ts';
+import { findingIssues } from './bot-views.ts';
 import { checked, newContent, patchedContent } from './merge-bot.ts';
 import { validateBot } from './validate-bot.ts';
 
@@ -162,7 +162,7 @@ export class ManageBots {
     const findings = await this.validate(content);
     const errors = findings.filter((finding) => finding.severity === 'error');
     if (errors.length === 0) return findings;
-    throw invalid('the bot has errors and was not published; `errors` says where', findingMistakes(errors));
+    throw invalid('the bot has errors and was not published; `errors` says where', findingIssues(errors));
   }
 
   #stamp(action: string, editing: Editing): BotStamp {

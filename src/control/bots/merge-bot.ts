@@ -1,5 +1,5 @@
 import { BOT_DEFAULTS, type BotContent, type NewBot } from '../../contracts/bot.ts';
-import { invalidBody } from '../http/mistakes.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 
 /** A new bot with its defaults. Throws `validation_error`. */
 export function newContent(bot: NewBot): BotContent {

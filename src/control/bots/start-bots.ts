@@ -1,10 +1,10 @@
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
+import type { TtlCache } from '../../platform/ttl-cache.ts';
 import type { TransactionalAuditLog } from '../audit/audit-log.ts';
 import { createCacheRegistry } from '../caches/cache-registry.ts';
 import { cacheRoutes } from '../caches/cache-routes.ts';
 import { type CachedBots, createCachedBots } from '../caches/cached-bots.ts';
 import { createLivePromptCacheStore, type LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
-import type { TtlCache } from '../caches/ttl-cache.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { botAccessRoutes } from './access-routes.ts';
 import { botRoutes } from './bot-routes.ts';
@@ -38,7 +38,7 @@ export interface StartBotsParts {
   onPublished?: (botId: string) => void;
 }
 
-/** Everything around bots: the store, what calls read, the tickets that the door takes, and the routes. */
+/** Everything around bots: the store, what calls read, the tickets that the ingress takes, and the routes. */
 export interface Bots {
   store: BotStore;
   cached: CachedBots;

@@ -1,8 +1,8 @@
 import type { HttpTool } from '../../contracts/bot/tools.ts';
 import type { BotContent } from '../../contracts/bot.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import { usableTimezone } from '../../platform/local-time.ts';
 import { compileRulePattern } from '../../providers/llm/rule-pattern.ts';
-import { usableTimezone } from '../runtime-config/local-time.ts';
 import { transferNames } from '../runtime-config/served-tools.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import { COMMON_NAMESPACES, scanTemplate, templatesOf } from './bot-templates.ts';

@@ -1,4 +1,4 @@
-import type { TtlCache } from './ttl-cache.ts';
+import type { TtlCache } from '../../platform/ttl-cache.ts';
 
 /** Bots kept at once; an installation with more reads the rest from the store. */
 export const MAX_CACHED_BOTS = 1_000;

@@ -1,7 +1,7 @@
 import type { Bot } from '../../contracts/bot.ts';
+import { TtlCache, type TtlCacheOptions } from '../../platform/ttl-cache.ts';
 import type { BotStore } from '../bots/bot-store.ts';
 import { botCacheKey, MAX_CACHED_BOTS } from './cache-registry.ts';
-import { TtlCache, type TtlCacheOptions } from './ttl-cache.ts';
 
 /** The bots as calls read them: published, and up to `BOT_CACHE_TTL` old unless an edit came through the API. */
 export interface CachedBots {

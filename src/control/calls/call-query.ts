@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
-import { invalidQuery } from '../http/mistakes.ts';
 import { badCursor, decodeCursor, PAGE_QUERY } from '../http/pagination.ts';
 import type { Actor } from '../http/route.ts';
+import { invalidQuery } from '../http/validation-issues.ts';
 import { CallDirection, CallRow, CallStatus, EndedBy } from './call-record-schema.ts';
 import type { CallFilter } from './call-search.ts';
 import type { Position } from './position-streams.ts';

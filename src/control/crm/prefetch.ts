@@ -4,7 +4,7 @@ import { OutboundFailure } from '../../platform/guarded-http.ts';
 import type { Variables } from '../../platform/render-template.ts';
 import { renderHeaders, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
-import { asField, flatLeaves, valueAt } from './flat-fields.ts';
+import { asField, flatLeaves, valueAt } from '../calls/flat-fields.ts';
 
 /**
  * Asks the CRM at call start (interface.md, CRM integration). Never rejects: a caller is waiting, and a call without CRM

@@ -8,14 +8,14 @@ import {
   PostCallPush,
 } from '../../contracts/crm.ts';
 import { AppError } from '../../platform/app-error.ts';
-import { invalidBody } from '../http/mistakes.ts';
+import { afterCallVariables, type CallFacts, renderPush } from '../calls/after-call.ts';
 import { type AnyRoute, route } from '../http/route.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import { newDelivery } from '../webhooks/delivery.ts';
 import { BOT_PUSH_PREFIX } from '../webhooks/endpoint-store.ts';
 import { maskedUrl, sendDelivery } from '../webhooks/send-delivery.ts';
 import { pushTarget } from '../webhooks/targets.ts';
 import { AttemptResult } from '../webhooks/webhook-schemas.ts';
-import { afterCallVariables, type CallFacts, renderPush } from './after-call.ts';
 import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
 
 const SessionId = Type.String({ minLength: 1, maxLength: 200, description: 'A past call of this bot' });

@@ -1,8 +1,8 @@
 import { hostPort, type Settings } from '../../platform/settings.ts';
 
 /**
- * The fleet doors of this control plane: `FLEET_URLS`, or the own one. `ownPort` is what the own door really listens on,
- * where it is known; a door on every address is reached on loopback.
+ * The fleet doors of this control plane: `FLEET_URLS`, or the own one. `ownPort` is what the own ingress really listens on,
+ * where it is known; an ingress on every address is reached on loopback.
  */
 export function fleetUrls(
   settings: Pick<Settings, 'fleetUrls' | 'fleetListen'>,

@@ -6,7 +6,7 @@ import { within } from '../../platform/clock.ts';
  * a while after the request left.
  */
 export class InFlight {
-  readonly #byHost = new Map<string, Set<Guess>>();
+  readonly #byHost = new Map<string, Set<PreemptiveAnswer>>();
   readonly #nowMs: () => number;
   #waiters: (() => void)[] = [];
 
@@ -17,7 +17,7 @@ export class InFlight {
   /** Notes a request; `end` says whether the host has, or may have, taken the call. */
   begin(url: string): { end(taken: boolean): void } {
     const guesses = this.#guesses(url);
-    const guess: Guess = { shownFromMs: this.#nowMs() + SHOWN_AFTER_MS };
+    const guess: PreemptiveAnswer = { shownFromMs: this.#nowMs() + SHOWN_AFTER_MS };
     guesses.add(guess);
     return {
       end: (taken) => {
@@ -48,16 +48,16 @@ export class InFlight {
     await within(answered, SHOWN_AFTER_MS, undefined);
   }
 
-  #guesses(url: string): Set<Guess> {
+  #guesses(url: string): Set<PreemptiveAnswer> {
     const known = this.#byHost.get(url);
     if (known) return known;
-    const made = new Set<Guess>();
+    const made = new Set<PreemptiveAnswer>();
     this.#byHost.set(url, made);
     return made;
   }
 }
 
-interface Guess {
+interface PreemptiveAnswer {
   /** Monotonic ms: health answers asked for after it show the call. */
   shownFromMs: number;
 }

@@ -14,7 +14,7 @@ export type HostReply =
   /** It was asked, and what it said is lost: the request may have had its effect. */
   | { kind: 'unknown' };
 
-/** Asks the fleet door of one host, with the core secret. Never rejects. */
+/** Asks the fleet ingress of one host, with the core secret. Never rejects. */
 export async function postToHost(
   url: string,
   path: string,
@@ -41,7 +41,7 @@ export async function postToHost(
   }
 }
 
-/** `code` of a door's refusal; null where there is none. */
+/** `code` of an ingress's refusal; null where there is none. */
 export function codeOf(body: unknown): string | null {
   const code = typeof body === 'object' && body !== null ? (body as { code?: unknown }).code : null;
   return typeof code === 'string' ? code : null;

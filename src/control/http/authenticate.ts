@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
-import { requireOwnOrigin } from '../accounts/own-origin.ts';
 import type { CoreSecretGuard } from './core-secret-guard.ts';
+import { requireOwnOrigin } from './own-origin.ts';
 
 export type Role = 'admin' | 'supervisor' | 'agent' | 'analyst';
 export type Scope = 'calls:write' | 'records:read' | 'campaigns:write' | 'kb:write';
@@ -41,7 +41,7 @@ export interface Authenticator {
 }
 
 /** What finds out who calls. */
-export interface Doorkeeper {
+export interface AuthContext {
   authenticator: Authenticator;
   guard: CoreSecretGuard;
   /** Where the console lives: pages of other sites may not use its cookie. */
@@ -65,8 +65,12 @@ interface Credentials {
  * The one who calls, allowed to. Throws `unauthorized` where credentials are missing or wrong and `forbidden` where
  * they are right and not enough. A wrong credential is never passed over for another one in the same request.
  */
-export async function authenticate(auth: Auth, request: Credentials, doorkeeper: Doorkeeper): Promise<Actor> {
-  const { authenticator, guard } = doorkeeper;
+export async function authenticate(
+  auth: Auth,
+  request: Credentials,
+  authContext: AuthContext,
+): Promise<Actor> {
+  const { authenticator, guard } = authContext;
   switch (auth.kind) {
     case 'public':
       return { type: 'public' };
@@ -76,16 +80,16 @@ export async function authenticate(auth: Auth, request: Credentials, doorkeeper:
     case 'api_key':
       return withScope(await byApiKey(request, authenticator), [auth.scope]);
     case 'users':
-      return await oneOfUsers(auth, request, doorkeeper);
+      return await oneOfUsers(auth, request, authContext);
   }
 }
 
 async function oneOfUsers(
   auth: Extract<Auth, { kind: 'users' }>,
   request: Credentials,
-  doorkeeper: Doorkeeper,
+  authContext: AuthContext,
 ): Promise<Actor> {
-  const { authenticator, guard, baseUrl } = doorkeeper;
+  const { authenticator, guard, baseUrl } = authContext;
   const { headers } = request;
   if (headers[API_KEY_HEADER] !== undefined) {
     return withScope(await byApiKey(request, authenticator), auth.scopes ?? []);

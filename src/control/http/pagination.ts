@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { invalidQuery } from './mistakes.ts';
+import { invalidQuery } from './validation-issues.ts';
 
 /** Page size where the caller names none, and at most (control-plane.md 2.11). */
 export const DEFAULT_PAGE = 50;

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox';
-import { invalidQuery } from './mistakes.ts';
+import { invalidQuery } from './validation-issues.ts';
 
 /** More fields in one query are refused before anything is made of them. */
 const MAX_FIELDS = 200;

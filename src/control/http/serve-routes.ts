@@ -7,18 +7,18 @@ import {
   type HttpRoute,
   readMultipart,
 } from '../../platform/http-server.ts';
-import { type Actor, authenticate, type Doorkeeper } from './authenticate.ts';
+import { type Actor, type AuthContext, authenticate } from './authenticate.ts';
 import { corsHeaders, preflightRoutes } from './cors.ts';
+import { IDEMPOTENCY_HEADER, type IdempotencyGuard } from './idempotency-guard.ts';
 import { readJson, requireJsonType } from './json-body.ts';
-import { invalidBody, misfit } from './mistakes.ts';
-import { IDEMPOTENCY_HEADER, type Once } from './once.ts';
 import { queryValues } from './query-values.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { AnyRoute, TypedRequest } from './route.ts';
+import { invalidBody, misfit } from './validation-issues.ts';
 
-export interface ServeRoutesParts extends Doorkeeper {
+export interface ServeRoutesParts extends AuthContext {
   limiter: RateLimiter;
-  once: Once;
+  once: IdempotencyGuard;
   /** Told about every reply before it leaves; the tests hold replies to their declarations with it. */
   onReply?: (route: AnyRoute, reply: HttpReply) => void;
 }
@@ -63,7 +63,7 @@ function serveRoute(route: AnyRoute, parts: ServeRoutesParts): HttpRoute {
       const reply =
         key === undefined
           ? await run()
-          : await parts.once.run({ ...onceRequest(route, request, actor), key }, run);
+          : await parts.once.run({ ...idempotentRequest(route, request, actor), key }, run);
       request.answerHeaders['cache-control'] ??= 'no-store';
       parts.onReply?.(route, reply);
       return reply;
@@ -179,7 +179,7 @@ function countRequest(route: AnyRoute, request: HttpRequest, actor: Actor, limit
   Object.assign(request.answerHeaders, limiter.take(nameOf(actor, request), policy, route.rateLimit));
 }
 
-function onceRequest(route: AnyRoute, request: HttpRequest, actor: Actor) {
+function idempotentRequest(route: AnyRoute, request: HttpRequest, actor: Actor) {
   return {
     who: nameOf(actor, request),
     operationId: route.operationId,

@@ -6,10 +6,10 @@ import { AppError, describeError } from '../../platform/app-error.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
-import { invalid, invalidBody, type Mistake, mistake } from '../http/mistakes.ts';
-import { mayDial, type OutboundTrunk } from '../media/media-setup.ts';
+import { invalid, invalidBody, issue, type ValidationIssue } from '../http/validation-issues.ts';
 import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
-import { askDoor } from './ask-door.ts';
+import { mayDial, type OutboundTrunk } from '../telephony/media-setup.ts';
+import { askFleetHost } from './ask-host.ts';
 import type { OutboundAccepted, OutboundRequest } from './outbound-schema.ts';
 import type { OutboundCall, OutboundStore } from './outbound-store.ts';
 
@@ -45,7 +45,7 @@ export async function placeCall(
     from_number: fromNumber,
     connected_event: connectedEvent,
   };
-  const placement = await parts.fleet.place((url) => askDoor(url, body, parts.coreSecret));
+  const placement = await parts.fleet.place((url) => askFleetHost(url, body, parts.coreSecret));
   if (placement.kind !== 'taken') throw notPlaced(parts, placement, sessionId);
   const { call_id: callId, room_name: roomName } = placement.value;
   const createdAt = parts.nowIso();
@@ -108,25 +108,25 @@ export const MAX_VARIABLES_BYTES = MAX_CONNECTED_BYTES - FLAG_BYTES;
  * reads as a flag is refused (control-plane.md 2.10); the one flag is ours, so that record and answer agree.
  */
 function connectedEventOf(variables: Record<string, unknown>, sessionId: string): Record<string, unknown> {
-  const found: Mistake[] = [];
+  const found: ValidationIssue[] = [];
   for (const name of Object.keys(variables)) {
     if (!name.startsWith('_') && name !== 'sip_candidate_headers') continue;
     const pointer = `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    found.push(mistake('body', pointer, 'this name is reserved; choose another', 'reserved_name'));
+    found.push(issue('body', pointer, 'this name is reserved; choose another', 'reserved_name'));
   }
   if (found.length > 0) {
     throw invalid('names of variables that begin with "_", and sip_candidate_headers, are reserved', [
-      ...found.slice(0, MAX_MISTAKES),
+      ...found.slice(0, MAX_ISSUES),
     ]);
   }
   if (Buffer.byteLength(JSON.stringify(variables)) > MAX_VARIABLES_BYTES) {
     const sentence = `variables may have ${MAX_VARIABLES_BYTES} bytes as JSON`;
-    throw invalid(sentence, [mistake('body', '/variables', sentence, 'too_large')]);
+    throw invalid(sentence, [issue('body', '/variables', sentence, 'too_large')]);
   }
   return { ...variables, _campaign_session_id: sessionId };
 }
 
-const MAX_MISTAKES = 20;
+const MAX_ISSUES = 20;
 
 async function checkBot(parts: PlaceCallParts, botId: string): Promise<void> {
   const bot = await parts.bots.get(botId);

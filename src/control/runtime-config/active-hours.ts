@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { ActiveHours } from '../../contracts/bot/operation.ts';
-import { localTime, usableTimezone } from './local-time.ts';
+import { localTime, usableTimezone } from '../../platform/local-time.ts';
 
 /** Whether a bot takes calls now; where it does not, when it does again. */
 export type GateAnswer =

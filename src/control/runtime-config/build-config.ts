@@ -9,7 +9,7 @@ import { renderJson } from './render-json.ts';
 import { servedTools } from './served-tools.ts';
 
 /** What the config takes from beyond the bot and the call. */
-export interface ConfigSurroundings {
+export interface ConfigInputs {
   /** Keys of the system settings, and who may get them. */
   keys: ProviderKeys;
   /** Values of `{{secret.NAME}}` in the headers of tools. */
@@ -32,16 +32,16 @@ export function buildConfig(call: {
   variables: Variables;
   sipContext: Readonly<Record<string, unknown>>;
   timezone: string;
-  surroundings: ConfigSurroundings;
+  configInputs: ConfigInputs;
 }): RuntimeConfig {
-  const { bot, variables, surroundings } = call;
+  const { bot, variables, configInputs } = call;
   const text = (template: string) => renderTemplate(template, variables);
   const textOrNull = (template: string | null | undefined) => (template ? text(template) : null);
   return {
     session_id: call.sessionId,
     bot_id: bot.bot_id,
     webhook_url: call.webhookUrl,
-    ...promptFields(bot, variables, surroundings.knowledgeUsable),
+    ...promptFields(bot, variables, configInputs.knowledgeUsable),
     opening_message: text(bot.opening_message),
     opening_message_fixed: isFixed(bot.opening_message),
     rescue_line: bot.rescue_line ?? null,
@@ -51,24 +51,24 @@ export function buildConfig(call: {
     re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
     ambient_sound: bot.ambient_sound ?? null,
     pronunciations: bot.pronunciations ?? [],
-    stt: withProviderKey(bot.stt, surroundings.keys),
-    llm: withProviderKey(bot.llm, surroundings.keys),
-    tts: withProviderKey(bot.tts, surroundings.keys),
-    outbound_allowed_networks: [...surroundings.outboundNetworks],
-    tools: servedTools(bot, { knowledge: surroundings.knowledgeUsable, secrets: surroundings.secrets }),
+    stt: withProviderKey(bot.stt, configInputs.keys),
+    llm: withProviderKey(bot.llm, configInputs.keys),
+    tts: withProviderKey(bot.tts, configInputs.keys),
+    outbound_allowed_networks: [...configInputs.outboundNetworks],
+    tools: servedTools(bot, { knowledge: configInputs.knowledgeUsable, secrets: configInputs.secrets }),
     transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
     transfer_targets: renderJson(bot.transfer_targets ?? [], variables),
     pre_transfer_message: textOrNull(bot.pre_transfer_message),
     ...postCallFields(bot, variables),
-    post_call_llm: bot.post_call_llm ? withProviderKey(bot.post_call_llm, surroundings.keys) : null,
-    live_prompt_cache_state: livePromptCacheState(bot, surroundings),
+    post_call_llm: bot.post_call_llm ? withProviderKey(bot.post_call_llm, configInputs.keys) : null,
+    live_prompt_cache_state: livePromptCacheState(bot, configInputs),
     sip_context: { ...call.sipContext },
     call_context: { ...variables.call },
     crm_context: { ...variables.crm },
-    knowledge: knowledge(bot, surroundings.knowledgeUsable),
-    callback_detection_enabled: surroundings.callbackDetection,
-    callback_detection: surroundings.callbackDetection ? (bot.callback_detection ?? {}) : null,
-    minio: surroundings.objectStorage,
+    knowledge: knowledge(bot, configInputs.knowledgeUsable),
+    callback_detection_enabled: configInputs.callbackDetection,
+    callback_detection: configInputs.callbackDetection ? (bot.callback_detection ?? {}) : null,
+    minio: configInputs.objectStorage,
     agent_desk_enabled: bot.agent_desk?.enabled ?? false,
     agent_desk_context:
       bot.agent_desk?.enabled && bot.agent_desk.context !== undefined
@@ -115,9 +115,9 @@ function voicemailSettings(bot: Bot, variables: Variables): VoicemailSettings | 
   };
 }
 
-function livePromptCacheState(bot: Bot, surroundings: ConfigSurroundings) {
+function livePromptCacheState(bot: Bot, configInputs: ConfigInputs) {
   if (!bot.live_prompt_cache?.enabled || bot.conversation_policy) return null;
-  return surroundings.livePromptCache ?? { cache_name: null, expires_at: null };
+  return configInputs.livePromptCache ?? { cache_name: null, expires_at: null };
 }
 
 const DEFAULT_TOP_K = 4;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { CONFIG_PATH } from '../../contracts/http-names.ts';
 import { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { type OpenCallParts, openCall } from './open-call.ts';
+import { type OpenCallParts, openCall } from './resolve-config.ts';
 
 const ConfigQuery = Type.Object(
   {

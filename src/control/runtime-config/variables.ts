@@ -1,5 +1,5 @@
+import { localTime } from '../../platform/local-time.ts';
 import type { Variables } from '../../platform/render-template.ts';
-import { localTime } from './local-time.ts';
 import { deriveNameVariables } from './name-variables.ts';
 
 /** Where the variables of a call come from. */

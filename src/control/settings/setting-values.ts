@@ -3,16 +3,16 @@ import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../contracts/setti
 import { SettingsChange, SystemValues } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { parseNetwork } from '../../platform/guarded-http/network.ts';
+import { usableTimezone } from '../../platform/local-time.ts';
 import { isSafeTransport } from '../../platform/origins.ts';
 import { readOrigin } from '../../providers/vendor-hosts.ts';
-import { type Mistake, mistake } from '../http/mistakes.ts';
-import { usableTimezone } from '../runtime-config/local-time.ts';
+import { issue, type ValidationIssue } from '../http/validation-issues.ts';
 
 /** What the schema cannot say: a time zone exists, a network can be read, an address is safe. Names no secret. */
-export function valueMistakes(values: Partial<SystemValues>): Mistake[] {
-  const found: Mistake[] = [];
+export function valueIssues(values: Partial<SystemValues>): ValidationIssue[] {
+  const found: ValidationIssue[] = [];
   const wrong = (name: string, sentence: string) =>
-    found.push(mistake('body', `/values/${name}`, sentence, 'value'));
+    found.push(issue('body', `/values/${name}`, sentence, 'value'));
   if (values.display_timezone !== undefined && !usableTimezone(values.display_timezone).known) {
     wrong('display_timezone', 'there is no such time zone; use a name like Asia/Kolkata');
   }
@@ -61,7 +61,7 @@ export function readSeeds(seeds: Readonly<Record<string, string>>): SettingsChan
       if (error) throw badSeed(name, error.message);
     }
   }
-  const [wrong] = valueMistakes(values as Partial<SystemValues>);
+  const [wrong] = valueIssues(values as Partial<SystemValues>);
   if (wrong) throw badSeed(String(wrong.loc[2]), wrong.msg);
   return { values, secrets } as SettingsChange;
 }

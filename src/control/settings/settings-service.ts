@@ -1,12 +1,12 @@
 import type { SettingSecretName } from '../../contracts/setting-names.ts';
 import type { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { TtlCache } from '../../platform/ttl-cache.ts';
 import type { AuditCause, AuditNote } from '../audit/audit-log.ts';
 import { SETTINGS_CACHE_KEY } from '../caches/cache-registry.ts';
-import { TtlCache } from '../caches/ttl-cache.ts';
-import { invalid } from '../http/mistakes.ts';
+import { invalid } from '../http/validation-issues.ts';
 import type { SecretBox } from './secret-box.ts';
-import { readSeeds, valueMistakes } from './setting-values.ts';
+import { readSeeds, valueIssues } from './setting-values.ts';
 import type { SealedSetting, SettingsStore, StoredSettings } from './settings-store.ts';
 import { type SystemSettings, settingsView, systemSettings } from './system-settings.ts';
 
@@ -70,9 +70,9 @@ export async function openSettings(
     invalidate,
     view: async () => settingsView(await standing(store), box),
     async change(change, cause, checkVersion) {
-      const mistakes = valueMistakes(change.values ?? {});
-      if (mistakes.length > 0) {
-        throw invalid('the settings do not fit; `errors` says where', mistakes);
+      const issues = valueIssues(change.values ?? {});
+      if (issues.length > 0) {
+        throw invalid('the settings do not fit; `errors` says where', issues);
       }
       for (let tried = 0; tried < MAX_TRIES; tried++) {
         const before = await standing(store);

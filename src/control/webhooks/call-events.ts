@@ -2,7 +2,7 @@ import type { PostCallPush } from '../../contracts/crm.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../crm/after-call.ts';
+import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../calls/after-call.ts';
 import { type Delivery, deliveryId, type EventType, newDelivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { BOT_PUSH_PREFIX, type Endpoint, type EndpointStore } from './endpoint-store.ts';

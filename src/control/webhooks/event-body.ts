@@ -1,4 +1,4 @@
-import { type CallFacts, resultsPayload } from '../crm/after-call.ts';
+import { type CallFacts, resultsPayload } from '../calls/after-call.ts';
 import { type EventType, MAX_DELIVERY_BYTES } from './delivery.ts';
 
 /** Room for the envelope around a call. */

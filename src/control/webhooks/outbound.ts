@@ -2,7 +2,7 @@ import type { IntegrationLogEntry, PostCallPush } from '../../contracts/crm.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { CallFacts, SystemVariables } from '../crm/after-call.ts';
+import type { CallFacts, SystemVariables } from '../calls/after-call.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import { type CallEvents, createCallEvents } from './call-events.ts';
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/app-error.ts';
-import { invalidBody } from '../http/mistakes.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 
 /** Messages that one replay sends again; more need another one. */

@@ -1,6 +1,6 @@
 import type { PostCallPush } from '../../contracts/crm.ts';
 import { renderHeaders } from '../../platform/render-values.ts';
-import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../crm/after-call.ts';
+import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../calls/after-call.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { Delivery } from './delivery.ts';
 import {

@@ -1,4 +1,4 @@
-import { invalidBody } from '../http/mistakes.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import { RESERVED_FLAGS } from '../runtime-config/connected-event.ts';
 
 /** console-and-widget.md 4.3: what a page may tell about its visitor. It is the visitor's word and proves nothing. */

@@ -10,11 +10,11 @@ import { MediaServer } from '../../platform/media-server.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
 import { postToHost } from '../fleet/post-to-host.ts';
-import { invalidBody } from '../http/mistakes.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
-import { mediaAccess, publicMediaUrl } from '../media/media-access.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import type { SystemSettings } from '../settings/system-settings.ts';
-import { askWidgetDoor } from './ask-widget-door.ts';
+import { mediaAccess, publicMediaUrl } from '../telephony/media-access.ts';
+import { askWidgetHost } from './ask-widget-host.ts';
 import { visitorOf } from './visitor.ts';
 import { readContext } from './widget-context.ts';
 
@@ -81,7 +81,7 @@ export async function widgetToken(
     visitor: visitorOf(request.headers),
     connected_event: context,
   };
-  const placement = await parts.fleet.place((url) => askWidgetDoor(url, order, parts.coreSecret));
+  const placement = await parts.fleet.place((url) => askWidgetHost(url, order, parts.coreSecret));
   if (placement.kind !== 'taken') throw notPlaced(parts, placement, room);
   const { call_id: callId } = placement.value;
   parts.logger.info(

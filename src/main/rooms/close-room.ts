@@ -11,9 +11,9 @@ import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import type { MediaSettings } from './media-settings.ts';
 
-/** Tries, and the wait before each: a media server that restarts is back by then; the janitor sees to the rest. */
+/** Tries, and the wait before each: a media server that restarts is back by then; the reconciler sees to the rest. */
 const WAITS_MS = [0, 1_000, 3_000, 9_000] as const;
-/** Rooms that are being closed at once; what dies beyond them is the janitor's. */
+/** Rooms that are being closed at once; what dies beyond them is the reconciler's. */
 const MAX_CLOSING = 64;
 
 /**

@@ -7,20 +7,20 @@ import { OWNER_FILE, type SpoolOwner } from '../../contracts/spool.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { plainNumber, type Settings } from '../../platform/settings.ts';
-import { REFUSALS, type Refusal } from '../door/refusal.ts';
+import { REFUSALS, type Refusal } from '../ingress/refusal.ts';
 import type { OrphanCalls } from '../slots/orphan-calls.ts';
 import type { SlotPool } from '../slots/slot-pool.ts';
 import type { LiveCall, SlotNews, SlotProcess } from '../slots/slot-process.ts';
 import { RoomCloser } from './close-room.ts';
 import { readHostId } from './host-id.ts';
-import { RoomJanitor } from './janitor.ts';
 import { type MediaSettings, startMediaSettings } from './media-settings.ts';
 import { RecentNames } from './recent-names.ts';
 import { Reservations } from './reservations.ts';
 import { RoomCalls } from './room-calls.ts';
 import { RoomClaims } from './room-claims.ts';
-import { JOIN_WITHIN_MS, type RoomDesk, refusalOf } from './room-desk.ts';
-import { dialoutOrder } from './room-orders.ts';
+import { RoomReconciler } from './room-reconciler.ts';
+import { dialoutOrder } from './room-requests.ts';
+import { JOIN_WITHIN_MS, type RoomService, refusalOf } from './room-service.ts';
 
 /** Calls that are over, so that hanging one up again is no mistake. */
 const MAX_OVER = 10_000;
@@ -32,8 +32,8 @@ export interface RoomBounds {
   reservationMs: number;
   joinWithinMs: number;
   unclaimedMs: number;
-  janitorEveryMs: number;
-  janitorGraceMs: number;
+  reconcileEveryMs: number;
+  reconcileGraceMs: number;
 }
 
 export interface RoomParts {
@@ -49,14 +49,14 @@ export interface RoomParts {
   orphans: () => OrphanCalls;
   /** Whether the folder of the call is being taken in. */
   isBeingTaken(callId: string): boolean;
-  onRoomEvent: RoomDesk['onRoomEvent'];
+  onRoomEvent: RoomService['onRoomEvent'];
   bounds: Partial<RoomBounds>;
   logger: Logger;
 }
 
-/** Main's side of room calls: what the door, the slots and the orphans bring to it. */
+/** Main's side of room calls: what the ingress, the slots and the orphans bring to it. */
 export interface Rooms {
-  desk: RoomDesk;
+  roomService: RoomService;
   media: MediaSettings;
   dialOut(request: DialoutRequest): Promise<DialoutAccepted | 'full' | Refusal>;
   hear(news: Extract<SlotNews, { type: 'room_joined' | 'room_refused' }>): void;
@@ -101,19 +101,19 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
     isOver(call.callId);
   };
 
-  const janitor = new RoomJanitor({
+  const reconciler = new RoomReconciler({
     media,
     hostId,
     isAlive: (callId) => isLive(callId) || orphans().has(callId) || parts.isBeingTaken(callId),
     isEnded: (roomName) => endedRooms.has(roomName) && !isServed(roomName),
     live: () => pool.slots().flatMap(liveRoomCall),
     logger,
-    ...(bounds.janitorEveryMs === undefined ? {} : { lookEveryMs: bounds.janitorEveryMs }),
-    ...(bounds.janitorGraceMs === undefined ? {} : { graceMs: bounds.janitorGraceMs }),
+    ...(bounds.reconcileEveryMs === undefined ? {} : { lookEveryMs: bounds.reconcileEveryMs }),
+    ...(bounds.reconcileGraceMs === undefined ? {} : { graceMs: bounds.reconcileGraceMs }),
   });
-  janitor.start();
+  reconciler.start();
 
-  const desk: RoomDesk = {
+  const roomService: RoomService = {
     media,
     calls,
     claims,
@@ -133,7 +133,7 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
   };
 
   return {
-    desk,
+    roomService,
     media,
     async dialOut(request) {
       const setup = await media.fresh();
@@ -155,9 +155,9 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
       if (roomName !== null) closer.closeDead(roomName, callId);
     },
     slotGone: (slot) => reservations.slotGone(slot),
-    health: () => janitor.health(),
+    health: () => reconciler.health(),
     async stop() {
-      janitor.stop();
+      reconciler.stop();
       reservations.stop();
       media.stop();
       await closer.stop();

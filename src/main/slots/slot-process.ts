@@ -144,7 +144,7 @@ export class SlotProcess {
    * slot dies first: the caller would hang on a line that nobody holds. What is on its way belongs to the kernel, which
    * closes it together with a dead slot.
    */
-  handOver(call: SlotCall, socket: Socket): Promise<void> {
+  passSocket(call: SlotCall, socket: Socket): Promise<void> {
     return this.give(call, null, socket);
   }
 

@@ -25,7 +25,7 @@ export class OpenRequest implements HttpRequest {
   #remoteAddress: string | null = null;
   #controller: AbortController | null = null;
 
-  /** Never throws: what is wrong with a head is found by {@link framingMistake}. */
+  /** Never throws: what is wrong with a head is found by {@link framingIssue}. */
   constructor(request: UwsRequest, exchange: Exchange, proxies: BlockList) {
     const headers: Record<string, string> = Object.create(null);
     let repeated: string[] | null = null;
@@ -89,21 +89,21 @@ const NO_BODY = Buffer.alloc(0);
  * first; a proxy in front may take the second, and then the two disagree about where the next request begins
  * (RFC 9112 section 11.2).
  */
-export function framingMistake(request: OpenRequest): AppError | null {
+export function framingIssue(request: OpenRequest): AppError | null {
   const { headers, repeated } = request;
-  const mistake = (sentence: string) => new AppError('bad_request', sentence);
+  const issue = (sentence: string) => new AppError('bad_request', sentence);
   for (const name of ['content-length', 'transfer-encoding', 'host']) {
-    if (repeated?.includes(name)) return mistake(`the header ${name} may stand in a request only once`);
+    if (repeated?.includes(name)) return issue(`the header ${name} may stand in a request only once`);
   }
   const { 'content-length': length, 'transfer-encoding': coding } = headers;
   if (length !== undefined && coding !== undefined) {
-    return mistake('a request may carry content-length or transfer-encoding, not both');
+    return issue('a request may carry content-length or transfer-encoding, not both');
   }
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') {
-    return mistake('the only transfer coding that is understood here is chunked');
+    return issue('the only transfer coding that is understood here is chunked');
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) {
-    return mistake('the header content-length is not a whole number');
+    return issue('the header content-length is not a whole number');
   }
   return null;
 }

@@ -123,13 +123,13 @@ export async function raceForFirstToken(
   function mayHedge(): boolean {
     const next = waiting[0];
     if (hedged || running.size !== 1 || !next || first?.config.hedge === false) return false;
-    return chain.weather.admits(next.key);
+    return chain.providerHealth.admits(next.key);
   }
 
   function hedgeInMs(): number {
     const [attempt] = running;
     if (!attempt) return 0;
-    const p95 = chain.weather.latency(attempt.link.key)?.p95;
+    const p95 = chain.providerHealth.latency(attempt.link.key)?.p95;
     const ms = p95 === undefined ? UNMEASURED_HEDGE_MS : p95 * HEDGE_FACTOR;
     const dueMs = attempt.startedAtMs + Math.min(LONGEST_HEDGE_MS, Math.max(SHORTEST_HEDGE_MS, ms));
     return Math.max(0, dueMs - clock.nowMs());

@@ -1,4 +1,4 @@
-import type { ProviderFamily } from '../../contracts/provider-weather.ts';
+import type { ProviderFamily } from '../../contracts/provider-health.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel } from '../language-model.ts';
 import { isKnownProvider, openLlm, openStt, openTts } from '../open-providers.ts';
@@ -6,7 +6,7 @@ import type { ProviderContext } from '../provider-context.ts';
 import type { SpeechToText } from '../speech-to-text.ts';
 import type { TextToSpeech } from '../text-to-speech.ts';
 import { type ChainedClient, type ChainOptions, ProviderChain } from './provider-chain.ts';
-import type { ProviderWeather } from './provider-weather.ts';
+import type { ProviderHealth } from './provider-health.ts';
 import { createResilientLlm } from './resilient-llm.ts';
 import { createResilientStt } from './resilient-stt.ts';
 import { createResilientTts } from './resilient-tts.ts';
@@ -29,14 +29,14 @@ export interface CallProviders {
 export async function openCallProviders(
   config: Pick<RuntimeConfig, 'stt' | 'llm' | 'tts'>,
   context: ProviderContext,
-  weather: ProviderWeather,
+  providerHealth: ProviderHealth,
   hearHz: number = context.sampleRate,
 ): Promise<CallProviders> {
   const hearing = { ...context, sampleRate: hearHz };
   const [stt, llm, tts] = await Promise.all([
-    openChain({ family: 'stt', config: config.stt, context: hearing, weather, open: openStt }),
-    openChain({ family: 'llm', config: config.llm, context, weather, open: openLlm }),
-    openChain({ family: 'tts', config: config.tts, context, weather, open: openTts }),
+    openChain({ family: 'stt', config: config.stt, context: hearing, providerHealth, open: openStt }),
+    openChain({ family: 'llm', config: config.llm, context, providerHealth, open: openLlm }),
+    openChain({ family: 'tts', config: config.tts, context, providerHealth, open: openTts }),
   ]);
   return {
     stt: createResilientStt(stt.chain, stt.first),

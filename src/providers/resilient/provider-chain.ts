@@ -1,9 +1,9 @@
-import type { ProviderFamily } from '../../contracts/provider-weather.ts';
+import type { ProviderFamily } from '../../contracts/provider-health.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
 import type { ProviderContext } from '../provider-context.ts';
 import { type FailureClass, failureClass, type ProviderFailure } from '../provider-error.ts';
-import { type EndedRequest, type ProviderWeather, weatherKey } from './provider-weather.ts';
+import { type EndedRequest, type ProviderHealth, providerKey } from './provider-health.ts';
 
 /** After it failed, a provider is not the first choice of the same call for this long. */
 const AVOID_MS = 30_000;
@@ -32,7 +32,7 @@ export interface ChainOptions<T> {
   family: ProviderFamily;
   config: ProviderConfig;
   context: ProviderContext;
-  weather: ProviderWeather;
+  providerHealth: ProviderHealth;
   open(config: ProviderConfig, context: ProviderContext): Promise<T>;
 }
 
@@ -43,18 +43,18 @@ export interface ChainOptions<T> {
 export class ProviderChain<T extends ChainedClient> {
   readonly family: ProviderFamily;
   readonly context: ProviderContext;
-  readonly weather: ProviderWeather;
+  readonly providerHealth: ProviderHealth;
   readonly #open: ChainOptions<T>['open'];
   readonly #links: LinkState<T>[];
 
   constructor(options: ChainOptions<T>) {
     this.family = options.family;
     this.context = options.context;
-    this.weather = options.weather;
+    this.providerHealth = options.providerHealth;
     this.#open = options.open;
     this.#links = [options.config, ...(options.config.fallbacks ?? [])].map((config, index) => ({
       index,
-      key: weatherKey(options.family, config),
+      key: providerKey(options.family, config),
       config,
       client: null,
       avoidUntilMs: 0,
@@ -75,7 +75,7 @@ export class ProviderChain<T extends ChainedClient> {
     const now = this.context.clock.nowMs();
     const rank = (link: LinkState<T>) => {
       if (link.refused) return 3;
-      if (!this.weather.admits(link.key)) return 2;
+      if (!this.providerHealth.admits(link.key)) return 2;
       return now < link.avoidUntilMs ? 1 : 0;
     };
     return this.#links
@@ -114,7 +114,7 @@ export class ProviderChain<T extends ChainedClient> {
     const isRefusal = kind === 'config' || kind === 'auth' || kind === 'quota';
     if (isRefusal) link.refused = true;
     link.avoidUntilMs = this.context.clock.nowMs() + AVOID_MS;
-    this.weather.ended(link.key, {
+    this.providerHealth.ended(link.key, {
       result: kind === 'rate_limit' ? 'rate_limited' : kind === 'transient' ? 'failed' : 'refused',
       ms: null,
       retryAfterMs: details.retryAfterMs ?? null,
@@ -139,11 +139,11 @@ export class ProviderChain<T extends ChainedClient> {
   }
 
   begin(index: number): void {
-    this.weather.begin(this.#state(index).key);
+    this.providerHealth.begin(this.#state(index).key);
   }
 
   ended(index: number, outcome: EndedRequest | 'abandoned'): void {
-    this.weather.ended(this.#state(index).key, outcome);
+    this.providerHealth.ended(this.#state(index).key, outcome);
   }
 
   switched(from: number, to: number, reason: string): void {

@@ -1,5 +1,5 @@
 import type { AudioRing } from './audio-ring.ts';
-import type { SpeechMarks } from './speech-marks.ts';
+import type { SpeechIntervals } from './speech-intervals.ts';
 
 /**
  * From where a new session must hear: what is not settled, less the silence before it, which would only make the
@@ -8,7 +8,7 @@ import type { SpeechMarks } from './speech-marks.ts';
 export function replayStart(
   neededAt: number,
   ring: AudioRing,
-  marks: SpeechMarks,
+  marks: SpeechIntervals,
 ): { fromAt: number; lostSamples: number } {
   const heldAt = Math.max(neededAt, ring.startAt);
   if (!marks.areKept) return { fromAt: ring.firstLoudAt(heldAt), lostSamples: 0 };

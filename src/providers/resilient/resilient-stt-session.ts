@@ -2,15 +2,15 @@ import type { ProviderTrouble } from '../provider-context.ts';
 import { failureClass } from '../provider-error.ts';
 import type { SpeechToText, SttHandlers, SttResult, SttSession, SttTurnEvent } from '../speech-to-text.ts';
 import { AudioRing } from './audio-ring.ts';
-import { DeafWatch } from './deaf-watch.ts';
-import { LegFeeder } from './leg-feeder.ts';
+import { type BookedTurn, PendingTurns } from './pending-turns.ts';
 import type { ProviderChain } from './provider-chain.ts';
-import { ReconnectLadder } from './reconnect-ladder.ts';
+import { ReconnectPolicy } from './reconnect-policy.ts';
+import { ReplayFeeder } from './replay-feeder.ts';
 import { replayStart } from './replay-start.ts';
-import { SpeechMarks } from './speech-marks.ts';
-import { dialLeg } from './stt-dial.ts';
-import { deafError, type SttLeg, sessionOver } from './stt-leg.ts';
-import { type BookedTurn, TurnBook } from './turn-book.ts';
+import { SpeechIntervals } from './speech-intervals.ts';
+import { deafError, type SttConnection, sessionOver } from './stt-connection.ts';
+import { dialConnection } from './stt-dial.ts';
+import { SttWatchdog } from './stt-watchdog.ts';
 
 /** decisions.md 29, RT-57. */
 const RING_SECONDS = 10;
@@ -45,22 +45,22 @@ export class ResilientSttSession implements SttSession {
   readonly #handlers: SttHandlers;
   readonly #onEngine: SessionOptions['onEngine'];
   readonly #ring: AudioRing;
-  readonly #book: TurnBook;
-  readonly #marks: SpeechMarks;
-  readonly #ladder: ReconnectLadder;
-  readonly #deaf = new DeafWatch();
+  readonly #book: PendingTurns;
+  readonly #marks: SpeechIntervals;
+  readonly #reconnectPolicy: ReconnectPolicy;
+  readonly #deaf = new SttWatchdog();
   readonly #waiters = new Map<BookedTurn, Waiter>();
-  /** Ends waits and flushes of the present leg. */
-  #legAbort = new AbortController();
-  #leg: SttLeg | null = null;
-  #feeder: LegFeeder | null = null;
-  /** Grows with every leg: what an older one still says is not heard. */
+  /** Ends waits and flushes of the present connection. */
+  #connectionAbort = new AbortController();
+  #connection: SttConnection | null = null;
+  #feeder: ReplayFeeder | null = null;
+  /** Grows with every connection: what an older one still says is not heard. */
   #epoch = 0;
   #lastIndex: number | null = null;
   #brokeAtMs: number | null = null;
   #brokeBy: unknown;
   #turnIsOpen = false;
-  /** Where the audio was when the present leg last said anything at all. */
+  /** Where the audio was when the present connection last said anything at all. */
   #aliveAt = 0;
   /** A session that broke between opening and being ours. */
   #earlyFailure: Error | undefined;
@@ -72,9 +72,9 @@ export class ResilientSttSession implements SttSession {
     this.#handlers = options.handlers;
     this.#onEngine = options.onEngine;
     this.#ring = new AudioRing(sampleRate, RING_SECONDS);
-    this.#book = new TurnBook(sampleRate);
-    this.#marks = new SpeechMarks(sampleRate);
-    this.#ladder = new ReconnectLadder(options.random);
+    this.#book = new PendingTurns(sampleRate);
+    this.#marks = new SpeechIntervals(sampleRate);
+    this.#reconnectPolicy = new ReconnectPolicy(options.random);
   }
 
   start(): void {
@@ -92,9 +92,9 @@ export class ResilientSttSession implements SttSession {
     this.#marks.add(this.#ring.endAt, ms);
     const isDeaf = this.#deaf.speech(
       ms,
-      (this.#feeder?.isLive && this.#leg?.traits.tellsWordsAtOnce) ?? false,
+      (this.#feeder?.isLive && this.#connection?.traits.tellsWordsAtOnce) ?? false,
     );
-    if (isDeaf && this.#leg) this.#wentDeaf(this.#leg, 'heard speech for 3 s and said nothing');
+    if (isDeaf && this.#connection) this.#wentDeaf(this.#connection, 'heard speech for 3 s and said nothing');
   }
 
   flush(signal: AbortSignal): Promise<SttResult> {
@@ -118,7 +118,7 @@ export class ResilientSttSession implements SttSession {
     if (oldest && this.#book.pending.length > MAX_PENDING_TURNS) {
       this.#settle(oldest, (abandoned) => abandoned.reject(sessionOver()));
     }
-    this.#feeder?.at(turn.endAt ?? 0, () => this.#flushLeg(turn));
+    this.#feeder?.at(turn.endAt ?? 0, () => this.#flushConnection(turn));
     return promise.finally(() => signal.removeEventListener('abort', onAbort));
   }
 
@@ -126,14 +126,14 @@ export class ResilientSttSession implements SttSession {
     this.#book.discard(this.#ring.endAt);
     this.#deaf.turnEnded();
     this.#turnIsOpen = false;
-    const { session } = this.#leg ?? {};
+    const { session } = this.#connection ?? {};
     if (session) this.#feeder?.at(this.#ring.endAt, () => session.discard());
   }
 
   async close(): Promise<void> {
-    const leg = this.#leg;
+    const connection = this.#connection;
     this.#end(sessionOver());
-    await leg?.session.close();
+    await connection?.session.close();
   }
 
   get #now(): number {
@@ -146,65 +146,69 @@ export class ResilientSttSession implements SttSession {
 
   /** Dials until somebody listens, or everybody had a turn. */
   async #connect(): Promise<void> {
-    const dialled = await dialLeg({
+    const dialled = await dialConnection({
       chain: this.#chain,
-      ladder: this.#ladder,
-      signal: this.#legAbort.signal,
+      reconnectPolicy: this.#reconnectPolicy,
+      signal: this.#connectionAbort.signal,
       nextHandlers: () => {
         this.#earlyFailure = undefined;
         return this.#handlersOf(++this.#epoch);
       },
     });
     if (dialled === 'cancelled') return;
-    if ('leg' in dialled) this.#adopt(dialled.leg, dialled.attempt);
+    if ('connection' in dialled) this.#adopt(dialled.connection, dialled.attempt);
     else this.#giveUp(dialled.error);
   }
 
   /** A session is open: it hears what is not settled, then what comes. */
-  #adopt(leg: SttLeg, attempt: number): void {
+  #adopt(connection: SttConnection, attempt: number): void {
     const { clock } = this.#chain.context;
     this.#settleHeard();
     const { fromAt, lostSamples } = replayStart(this.#book.neededFrom, this.#ring, this.#marks);
-    const feeder = new LegFeeder({
+    const feeder = new ReplayFeeder({
       ring: this.#ring,
-      session: leg.session,
+      session: connection.session,
       clock,
       fromAt,
-      timesRealTime: leg.traits.replayRate,
+      timesRealTime: connection.traits.replayRate,
     });
-    this.#leg = leg;
+    this.#connection = connection;
     this.#feeder = feeder;
     this.#aliveAt = fromAt;
     this.#deaf.newSession();
-    this.#tellEngine(leg, attempt, this.#ring.endAt - fromAt);
-    if (lostSamples > 0) this.#report('provider_audio_dropped', leg, { ms: this.#msOf(lostSamples) });
-    for (const turn of this.#book.pending) feeder.at(turn.endAt ?? 0, () => this.#flushLeg(turn));
+    this.#tellEngine(connection, attempt, this.#ring.endAt - fromAt);
+    if (lostSamples > 0) this.#report('provider_audio_dropped', connection, { ms: this.#msOf(lostSamples) });
+    for (const turn of this.#book.pending) feeder.at(turn.endAt ?? 0, () => this.#flushConnection(turn));
     const { startAt } = this.#book.open;
     // What was discarded is heard again where a turn before it is.
     if (startAt > (this.#book.pending.at(-1)?.endAt ?? fromAt))
-      feeder.at(startAt, () => leg.session.discard());
+      feeder.at(startAt, () => connection.session.discard());
     if (this.#earlyFailure) this.#broke(this.#earlyFailure);
     else feeder.start();
   }
 
-  #tellEngine(leg: SttLeg, attempt: number, replaySamples: number): void {
-    const { index } = leg.link;
+  #tellEngine(connection: SttConnection, attempt: number, replaySamples: number): void {
+    const { index } = connection.link;
     const afterMs = this.#brokeAtMs === null ? 0 : Math.round(this.#now - this.#brokeAtMs);
     this.#brokeAtMs = null;
     this.#brokeBy = undefined;
     if (this.#lastIndex === index) {
       const replayedMs = this.#msOf(replaySamples);
-      this.#report('provider_reconnected', leg, { attempt, after_ms: afterMs, replayed_ms: replayedMs });
+      this.#report('provider_reconnected', connection, {
+        attempt,
+        after_ms: afterMs,
+        replayed_ms: replayedMs,
+      });
       return;
     }
     if (index !== (this.#lastIndex ?? 0)) this.#chain.switched(this.#lastIndex ?? 0, index, 'failed');
     this.#lastIndex = index;
-    this.#onEngine(leg.engine);
-    this.#handlers.onEngine?.(leg.engine);
+    this.#onEngine(connection.engine);
+    this.#handlers.onEngine?.(connection.engine);
   }
 
-  #report(event: ProviderTrouble['event'], leg: SttLeg, more: Record<string, unknown>): void {
-    this.#chain.context.report({ event, provider: leg.link.config.provider, family: 'stt', ...more });
+  #report(event: ProviderTrouble['event'], connection: SttConnection, more: Record<string, unknown>): void {
+    this.#chain.context.report({ event, provider: connection.link.config.provider, family: 'stt', ...more });
   }
 
   /** Turns of which nothing is left to be heard need no new session. */
@@ -241,7 +245,7 @@ export class ResilientSttSession implements SttSession {
       },
       onFailure: (error) => {
         if (!isCurrent()) return;
-        if (this.#leg) this.#broke(error);
+        if (this.#connection) this.#broke(error);
         else this.#earlyFailure = error;
       },
     };
@@ -269,35 +273,35 @@ export class ResilientSttSession implements SttSession {
   #showsLife(): void {
     this.#aliveAt = this.#feeder?.fedUpTo ?? this.#aliveAt;
     this.#deaf.sign();
-    this.#ladder.works();
+    this.#reconnectPolicy.works();
   }
 
-  /** The present leg has been fed up to the end of a turn. */
-  #flushLeg(turn: BookedTurn): void {
-    const leg = this.#leg;
+  /** The present connection has been fed up to the end of a turn. */
+  #flushConnection(turn: BookedTurn): void {
+    const connection = this.#connection;
     const waiter = this.#waiters.get(turn);
-    if (!leg) return;
+    if (!connection) return;
     if (!waiter) {
       // Nobody wants the text any more, and it must not turn up in the next turn.
-      leg.session.discard();
+      connection.session.discard();
       return;
     }
     const epoch = this.#epoch;
     const { clock } = this.#chain.context;
-    const { flushMs } = leg.traits;
+    const { flushMs } = connection.traits;
     const cancel =
       flushMs === null
         ? () => undefined
         : clock.after(flushMs, () => {
             if (epoch === this.#epoch) {
-              this.#broke(deafError(leg.link, `gave no text for a turn within ${flushMs} ms`));
+              this.#broke(deafError(connection.link, `gave no text for a turn within ${flushMs} ms`));
             }
           });
-    leg.session
-      .flush(AbortSignal.any([this.#legAbort.signal, waiter.signal]))
+    connection.session
+      .flush(AbortSignal.any([this.#connectionAbort.signal, waiter.signal]))
       .then(
         (rest) => {
-          if (epoch === this.#epoch) this.#onText(leg, turn, rest);
+          if (epoch === this.#epoch) this.#onText(connection, turn, rest);
         },
         (error: unknown) => {
           if (epoch === this.#epoch && this.#waiters.has(turn) && !waiter.signal.aborted) this.#broke(error);
@@ -306,22 +310,22 @@ export class ResilientSttSession implements SttSession {
       .finally(cancel);
   }
 
-  #onText(leg: SttLeg, turn: BookedTurn, rest: SttResult): void {
+  #onText(connection: SttConnection, turn: BookedTurn, rest: SttResult): void {
     const waiter = this.#waiters.get(turn);
     if (!waiter) return;
     const result = this.#book.result(turn, rest);
-    if (this.#isUnanswered(leg, turn) && !waiter.wasUnanswered) {
+    if (this.#isUnanswered(connection, turn) && !waiter.wasUnanswered) {
       waiter.wasUnanswered = true;
-      this.#broke(deafError(leg.link, 'did not answer at the end of a turn'));
+      this.#broke(deafError(connection.link, 'did not answer at the end of a turn'));
       return;
     }
     if (this.#deaf.turnText(result.text, waiter.hadSpeech)) {
-      this.#wentDeaf(leg, 'gave no text for two turns of speech');
+      this.#wentDeaf(connection, 'gave no text for two turns of speech');
       return;
     }
-    this.#ladder.works();
+    this.#reconnectPolicy.works();
     const ms = this.#now - waiter.startedAtMs;
-    this.#chain.ended(leg.link.index, { result: 'ok', ms });
+    this.#chain.ended(connection.link.index, { result: 'ok', ms });
     this.#settle(turn, () => waiter.resolve(result));
   }
 
@@ -329,8 +333,8 @@ export class ResilientSttSession implements SttSession {
    * Whether a text is only what there was when the line went dead: the engine had said nothing for a while of speech,
    * and the end of the turn moved it to nothing either.
    */
-  #isUnanswered(leg: SttLeg, turn: BookedTurn): boolean {
-    if (!leg.traits.tellsWordsAtOnce) return false;
+  #isUnanswered(connection: SttConnection, turn: BookedTurn): boolean {
+    if (!connection.traits.tellsWordsAtOnce) return false;
     return this.#marks.msBetween(this.#aliveAt, turn.endAt ?? 0) >= UNANSWERED_SPEECH_MS;
   }
 
@@ -344,34 +348,34 @@ export class ResilientSttSession implements SttSession {
   }
 
   /** A second opinion comes from somebody else, where there is anybody. */
-  #wentDeaf(leg: SttLeg, detail: string): void {
-    this.#broke(deafError(leg.link, detail), true);
+  #wentDeaf(connection: SttConnection, detail: string): void {
+    this.#broke(deafError(connection.link, detail), true);
   }
 
-  /** The present leg is no use any more: the next one is dialled. */
+  /** The present connection is no use any more: the next one is dialled. */
   #broke(error: unknown, leave = false): void {
-    const leg = this.#leg;
-    if (!leg) return;
-    if (this.#now - leg.openedAtMs >= LIVED_MS) this.#ladder.works();
+    const connection = this.#connection;
+    if (!connection) return;
+    if (this.#now - connection.openedAtMs >= LIVED_MS) this.#reconnectPolicy.works();
     this.#brokeBy = error;
     this.#brokeAtMs = this.#now;
-    this.#chain.failed(leg.link.index, error);
+    this.#chain.failed(connection.link.index, error);
     const hasOthers = this.#chain.length > 1;
-    this.#ladder.failed(failureClass(error), hasOthers);
-    if (leave) this.#ladder.leave(hasOthers);
-    this.#dropLeg();
-    void leg.session.close();
+    this.#reconnectPolicy.failed(failureClass(error), hasOthers);
+    if (leave) this.#reconnectPolicy.leave(hasOthers);
+    this.#dropConnection();
+    void connection.session.close();
     this.#settleHeard();
     void this.#connect();
   }
 
-  #dropLeg(): void {
-    this.#leg = null;
+  #dropConnection(): void {
+    this.#connection = null;
     this.#feeder?.stop();
     this.#feeder = null;
     this.#book.broke();
-    this.#legAbort.abort(sessionOver());
-    this.#legAbort = new AbortController();
+    this.#connectionAbort.abort(sessionOver());
+    this.#connectionAbort = new AbortController();
   }
 
   /** The break that nobody could mend is the reason; at the beginning of a call it is the first refusal. */
@@ -386,7 +390,7 @@ export class ResilientSttSession implements SttSession {
     if (this.#over) return;
     this.#over = true;
     this.#epoch++;
-    this.#dropLeg();
+    this.#dropConnection();
     for (const turn of [...this.#waiters.keys()]) this.#settle(turn, (waiter) => waiter.reject(error));
   }
 }

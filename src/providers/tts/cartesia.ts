@@ -19,7 +19,7 @@ const MAX_CONTEXTS = 15;
  * Text to speech by Cartesia: one socket per call and one context per clause, which is said in one message and
  * generated at once.
  *
- * Settings: `voice` (id, required), `model` (sonic-3.5), `language`, `sample_rate` (the leg's), `speed`, `volume`,
+ * Settings: `voice` (id, required), `model` (sonic-3.5), `language`, `sample_rate` (the line's), `speed`, `volume`,
  * `emotion`, `max_buffer_delay_ms` (0), `word_timing` (true), `api_version` (2026-03-01), `base_url`, `api_key`; ranges
  * in tts-models.ts. Throws `bad_provider_config`.
  */

@@ -18,7 +18,7 @@ const REGION_HOST = /^api(\.us|\.(eu|in|sg)\.residency)?\.elevenlabs\.io$/;
 /**
  * Text to speech by ElevenLabs: its socket of many contexts, one socket per call and one context per clause.
  *
- * Settings: `voice` (id, required), `model` (eleven_flash_v2_5), `language`, `sample_rate` (the leg's), `stability`,
+ * Settings: `voice` (id, required), `model` (eleven_flash_v2_5), `language`, `sample_rate` (the line's), `stability`,
  * `similarity_boost`, `style`, `speaker_boost`, `speed`, `auto_mode` (true), `word_timing` (true),
  * `inactivity_timeout` (180 s), `seed`, `region_host`, `base_url`, `api_key`; ranges in tts-models.ts. Throws
  * `bad_provider_config`.

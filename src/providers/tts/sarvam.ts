@@ -20,7 +20,7 @@ const V2_VOICE = 'anushka';
  * Text to speech by Sarvam. Its socket knows neither contexts nor a cancel, so a socket speaks one clause at a time; a
  * clause that is stopped costs its socket, and a warm spare takes the next one.
  *
- * Settings: `voice` (shubh), `model` (bulbul:v3), `language` (required), `sample_rate` (the leg's), `pace` or `speed`
+ * Settings: `voice` (shubh), `model` (bulbul:v3), `language` (required), `sample_rate` (the line's), `pace` or `speed`
  * (1), `temperature` (0.6; v3), `pitch` and `loudness` (v2), `min_buffer_size` (50), `max_chunk_length` (150),
  * `warm_spare` (true), `base_url`, `api_key`; ranges in tts-models.ts. Throws `bad_provider_config`.
  */

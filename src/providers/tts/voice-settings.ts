@@ -46,9 +46,9 @@ export class VoiceSettings extends ProviderSettings {
     return null;
   }
 
-  /** The rate asked of the vendor: the setting, else the leg's rate. */
-  rate(legRate: number): number {
-    const value = this.raw('sample_rate') ?? legRate;
+  /** The rate asked of the vendor: the setting, else the connection's rate. */
+  rate(lineRate: number): number {
+    const value = this.raw('sample_rate') ?? lineRate;
     if (typeof value !== 'number' || !this.#provider.sampleRates.includes(value)) {
       throw this.refusal('sample_rate', `must be one of ${this.#provider.sampleRates.join(', ')}`);
     }

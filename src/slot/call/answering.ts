@@ -1,5 +1,6 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { CallMeasures } from '../measure/call-measures.ts';
+import { type BotVoice, justThis } from '../speak/bot-voice.ts';
 import type { Fillers } from '../speak/fillers.ts';
 import type { Clause, Reply, ReplyEnd } from '../speak/speaker.ts';
 import type { Agent } from '../think/agent.ts';
@@ -8,20 +9,19 @@ import type { AfterSpeech } from '../tools/call-tool.ts';
 import type { TransferOutcome } from '../transfer/transfer-machine.ts';
 import type { TurnDriver } from '../turn/turn-driver.ts';
 import type { TurnWaits } from '../turn/turn-waits.ts';
-import { type BotVoice, justThis } from './bot-voice.ts';
 import type { CallReporter, UserTurn } from './call-reporter.ts';
-import type { Rescuer } from './rescuer.ts';
-import type { Speculation, Thinking } from './speculation.ts';
+import type { FailureHandler } from './failure-handler.ts';
+import type { PreemptiveGeneration, Thinking } from './preemptive-generation.ts';
 
 export interface AnsweringParts {
   config: RuntimeConfig;
   voice: BotVoice;
   agent: Agent;
   reporter: CallReporter;
-  rescuer: Rescuer;
+  failureHandler: FailureHandler;
   measures: CallMeasures;
   fillers: Fillers;
-  speculation: Speculation;
+  preemptive: PreemptiveGeneration;
   floor: () => { turns: TurnDriver; waits: TurnWaits };
   /** A reply was heard that something follows from; `end_call` is the turn machine's to carry out. */
   onAfterSpeech(after: Exclude<AfterSpeech, { kind: 'end_call' }>): void;
@@ -50,7 +50,7 @@ export class Answering {
   /** Answers a turn; `isUncertain` where it was understood too poorly to act on it (RT-83). */
   answer(turn: UserTurn, isUncertain = false): void {
     if (this.readyLine !== null) {
-      this.dropGuess('the turn is not answered');
+      this.dropPreemptive('the turn is not answered');
       this.turnTaken(turn, null);
       this.parts.measures.turnTaken(timesOf(turn), this.sayReadyLine(this.readyLine).id);
       return;
@@ -62,15 +62,15 @@ export class Answering {
 
   /** A turn that was understood too poorly is asked for once more instead. */
   askAgain(turn: UserTurn): void {
-    this.parts.speculation.drop('the turn is not answered');
+    this.parts.preemptive.drop('the turn is not answered');
     this.turnTaken(turn, null);
-    const reply = this.parts.rescuer.askAgain();
+    const reply = this.parts.failureHandler.askAgain();
     if (reply) this.parts.measures.turnTaken(timesOf(turn), reply.id);
   }
 
   /** What was thought ahead for a turn that does not come is given up. */
-  dropGuess(reason: string): void {
-    this.parts.speculation.drop(reason);
+  dropPreemptive(reason: string): void {
+    this.parts.preemptive.drop(reason);
   }
 
   /** The caller is still here after a transfer, and hears why. */
@@ -123,16 +123,16 @@ export class Answering {
 
   private tryAnswer(turn: UserTurn, isUncertain: boolean): Reply {
     // A guess was made before anybody knew how poorly the words were understood.
-    if (isUncertain) this.dropGuess('the words are uncertain');
-    const guessed = this.parts.speculation.take(turn.id, turn.text);
-    const answer = guessed ?? this.parts.agent.answer({ id: turn.id, text: turn.text, isUncertain });
+    if (isUncertain) this.dropPreemptive('the words are uncertain');
+    const begun = this.parts.preemptive.take(turn.id, turn.text);
+    const answer = begun ?? this.parts.agent.answer({ id: turn.id, text: turn.text, isUncertain });
     return this.sayAnswer(answer, turn, () => {
       this.parts.measures.replyBegun(this.tryAnswer(turn, isUncertain).id);
     });
   }
 
   private sayAnswer(answer: Thinking, turn: UserTurn | null, again: () => void): Reply {
-    const { voice, rescuer } = this.parts;
+    const { voice, failureHandler } = this.parts;
     const reply: Reply = voice.say('answer', (signal) => this.think(answer, turn, signal, () => reply.id));
     answer.bind(reply.id);
     this.parts.measures.modelAsked(reply.id);
@@ -142,7 +142,7 @@ export class Answering {
       if (how !== 'played') return;
       const { after } = answer;
       if (after?.kind === 'transfer' || after?.kind === 'handoff') this.parts.onAfterSpeech(after);
-      else if (answer.isEmpty) rescuer.nothingSaid(answer.finish);
+      else if (answer.isEmpty) failureHandler.nothingSaid(answer.finish);
       else this.closeOnPhrase(reply);
     });
     return reply;
@@ -169,7 +169,7 @@ export class Answering {
       onStep: (record) => {
         measures.modelEnded(replyId());
         reporter.answered(record);
-        this.parts.speculation.used(record);
+        this.parts.preemptive.used(record);
       },
     });
     yield* clauses;
@@ -187,9 +187,9 @@ export class Answering {
   }
 
   private onReplyEnded(reply: Reply, how: ReplyEnd): void {
-    const { voice, rescuer } = this.parts;
+    const { voice, failureHandler } = this.parts;
     this.parts.floor().waits.botSaid(voice.ledger.heardText(reply.id));
-    if (how === 'played') rescuer.replyPlayed();
+    if (how === 'played') failureHandler.replyPlayed();
   }
 }
 

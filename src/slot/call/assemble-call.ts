@@ -1,14 +1,15 @@
 import { monotonicMs } from '../../platform/clock.ts';
 import { fillerLines } from '../../providers/filler-lines.ts';
 import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { VoicemailPolicy } from '../amd/voicemail-policy.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import { digitTools } from '../dtmf/digit-tools.ts';
 import { KeyPad } from '../dtmf/key-pad.ts';
 import { agentTool } from '../handoff/agent-tool.ts';
 import { CallHandoff } from '../handoff/call-handoff.ts';
+import { liveSystemParts } from '../main-link/prompt-cache-client.ts';
 import { CallMeasures } from '../measure/call-measures.ts';
-import { liveSystemParts } from '../providers/prompt-cache-client.ts';
-import { AnswerGuard } from '../screen/answer-guard.ts';
+import { BotVoice, justThis } from '../speak/bot-voice.ts';
 import { Fillers } from '../speak/fillers.ts';
 import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import { SpeakableReply } from '../speak/text/to-speakable.ts';
@@ -17,28 +18,27 @@ import type { AfterSpeech } from '../tools/call-tool.ts';
 import { callVariables } from '../tools/call-variables.ts';
 import { createToolBox } from '../tools/tool-box.ts';
 import { CallTransfer } from '../transfer/call-transfer.ts';
+import type { EndSignal } from '../wrap-up/end-arbiter.ts';
 import { Answering } from './answering.ts';
-import { BotVoice, justThis } from './bot-voice.ts';
-import { CallEars } from './call-ears.ts';
 import { CallReporter } from './call-reporter.ts';
-import type { EndSignal } from './end-arbiter.ts';
-import { FloorKeeper } from './floor-keeper.ts';
-import { Rescuer } from './rescuer.ts';
+import { FailureHandler } from './failure-handler.ts';
+import { PreemptiveGeneration } from './preemptive-generation.ts';
 import type { SessionParts } from './session-parts.ts';
-import { Speculation } from './speculation.ts';
+import { SpeechInput } from './speech-input.ts';
+import { TurnActions } from './turn-actions.ts';
 
 /** What a call is made of. Each part knows the others only by what is handed to it here. */
-export interface CallOrgans {
-  ears: CallEars;
+export interface CallComponents {
+  speechInput: SpeechInput;
   /** Keys, pressed or heard. */
   pad: KeyPad;
   /** Judges who has answered. */
-  guard: AnswerGuard;
+  voicemailPolicy: VoicemailPolicy;
   voice: BotVoice;
   agent: Agent;
   answering: Answering;
-  floor: FloorKeeper;
-  rescuer: Rescuer;
+  turnActions: TurnActions;
+  failureHandler: FailureHandler;
   fillers: Fillers;
   transfer: CallTransfer;
   /** The way to a person at the agent desk. */
@@ -64,17 +64,17 @@ export interface SessionSide {
  * Puts the parts of a call together; who tells whom stands here. Ears hear and ask the turn machine, the floor keeper
  * obeys the machine, answering has the agent think and the voice speak, and everything is told to reporter and measures.
  */
-export function assembleCall(parts: SessionParts, clock: LineClock, session: SessionSide): CallOrgans {
+export function assembleCall(parts: SessionParts, clock: LineClock, session: SessionSide): CallComponents {
   const { config, log, providers, transport } = parts;
   const report = log.event.bind(log);
   const measures = new CallMeasures({
     now: monotonicMs,
     onWaterfall: (waterfall) => log.event('waterfall', { ...waterfall }),
   });
-  // The ears are made last, since they begin to hear at once; the others ask for them when the call runs.
-  const late: { ears?: CallEars } = {};
-  const ears = () => late.ears as CallEars;
-  const voice = assembleVoice(parts, clock, session, { measures, ears, later: () => organs });
+  // The speech input is made last, since it begins to hear at once; the others ask for it when the call runs.
+  const late: { speechInput?: SpeechInput } = {};
+  const speechInput = () => late.speechInput as SpeechInput;
+  const voice = assembleVoice(parts, clock, session, { measures, speechInput, later: () => components });
   const reporter = new CallReporter({
     log,
     ledger: voice.ledger,
@@ -83,7 +83,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     tts: providers.tts,
     cacheVersion: liveSystemParts(config)?.version ?? null,
   });
-  const rescuer = new Rescuer({
+  const failureHandler = new FailureHandler({
     voice,
     log,
     lines: providers.rescueLines,
@@ -97,7 +97,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     predictedWaitMs: providers.predictedWaitMs,
     interject: (line) => voice.bridge(line),
     isWaitedFor: () => {
-      const { phase, isSpeech } = ears().turns.state;
+      const { phase, isSpeech } = speechInput().turns.state;
       return !session.isDeaf() && !isSpeech && (phase === 'bot_thinking' || phase === 'deciding');
     },
     onSpoken: (line, reason) => log.event('filler', { line, reason }),
@@ -106,12 +106,12 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     report,
     onKey: () => undefined,
     onActivity(by) {
-      ears().turns.send({ type: 'caller_activity' });
+      speechInput().turns.send({ type: 'caller_activity' });
       // Who presses the first key knows what was asked.
       if (pad.isCollecting) voice.hush();
       // What is keyed in while keys are awaited is not spoken over the bot, however much a tone sounds like a voice.
-      if (by === 'in_band' && pad.isCollecting) ears().keyHeard();
-      guard.digit(clock.samples);
+      if (by === 'in_band' && pad.isCollecting) speechInput().keyHeard();
+      voicemailPolicy.digit(clock.samples);
     },
   });
   const agent = new Agent({
@@ -124,7 +124,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
         agentTool(config, {
           setup: parts.handoff ?? null,
           variables: callVariables(config),
-          isTaken: () => organs.handoff.isOn,
+          isTaken: () => components.handoff.isOn,
         }),
       ],
     }),
@@ -141,8 +141,8 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
       measureTool(measures, voice, event, detail);
     },
   });
-  const shared = { config, log, voice, agent, reporter, rescuer, fillers, measures };
-  const speculation = new Speculation({
+  const shared = { config, log, voice, agent, reporter, failureHandler, fillers, measures };
+  const preemptive = new PreemptiveGeneration({
     agent,
     isOn: config.llm.speculate === true,
     onUsed: () => reporter.speculated({ status: 'used' }),
@@ -153,14 +153,25 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
   });
   const answering = new Answering({
     ...shared,
-    speculation,
-    floor: ears,
+    preemptive,
+    floor: speechInput,
     onAfterSpeech: (after) => session.onAfterSpeech(after),
     onTurnLogged: () => parts.onTurnLogged(),
   });
-  const guard = assembleGuard(parts, clock, session, { voice, agent, answering, fillers, ears });
-  const floor = new FloorKeeper({ ...shared, answering, ears, end: (signal) => session.end(signal) });
-  late.ears = new CallEars({
+  const voicemailPolicy = assembleVoicemailPolicy(parts, clock, session, {
+    voice,
+    agent,
+    answering,
+    fillers,
+    speechInput,
+  });
+  const turnActions = new TurnActions({
+    ...shared,
+    answering,
+    speechInput,
+    end: (signal) => session.end(signal),
+  });
+  late.speechInput = new SpeechInput({
     config,
     stt: providers.stt,
     vad: parts.vad,
@@ -168,28 +179,28 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     hearHz: providers.hearHz,
     finalWaitSamples: providers.finalWaitSamples,
     hooks: {
-      obey: (action) => floor.obey(action),
+      apply: (action) => turnActions.apply(action),
       onTranscriptionFailure: (error) => session.onTranscriptionFailure(error),
       onDeaf: (error) => session.onDeaf(error),
       onPauseLearned: (silenceMs) => log.event('pause_learned', { silence_ms: silenceMs }),
       onSpeechStart(fromSample) {
         // A line that only bridges a wait takes nobody's turn; it is not finished over a caller who speaks.
-        if (voice.isBusy && !ears().turns.state.reply) voice.cut();
+        if (voice.isBusy && !speechInput().turns.state.reply) voice.cut();
         measures.speechStarted(fromSample);
-        guard.speechStart(fromSample);
+        voicemailPolicy.speechStart(fromSample);
       },
       onSpeechStop(lastSample) {
         measures.speechStopped(lastSample);
-        guard.speechStop(lastSample);
+        voicemailPolicy.speechStop(lastSample);
       },
       onSpeechDenied: () => measures.speechDenied(),
       onWindow: (levelDbfs, isSpeech) => measures.window(levelDbfs, isSpeech),
-      onText: (text) => guard.text(text, clock.samples),
-      onProbableEnd: (turn, text) => speculation.begin(turn, text),
-      onContinued: () => speculation.drop('the caller went on'),
+      onText: (text) => voicemailPolicy.text(text, clock.samples),
+      onProbableEnd: (turn, text) => preemptive.begin(turn, text),
+      onContinued: () => preemptive.drop('the caller went on'),
     },
   });
-  providers.onHearingTrouble(() => ears().turns.engineInTrouble());
+  providers.onHearingTrouble(() => speechInput().turns.engineInTrouble());
   const transfer = new CallTransfer({ transport, report });
   const handoff = new CallHandoff({
     setup: parts.handoff ?? null,
@@ -203,32 +214,32 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     end: (signal) => session.end(signal),
     logger: parts.logger,
   });
-  const organs: CallOrgans = {
-    ears: late.ears,
+  const components: CallComponents = {
+    speechInput: late.speechInput,
     pad,
-    guard,
+    voicemailPolicy,
     voice,
     agent,
     answering,
-    floor,
-    rescuer,
+    turnActions,
+    failureHandler,
     fillers,
     transfer,
     handoff,
     reporter,
     measures,
   };
-  return organs;
+  return components;
 }
 
 function assembleVoice(
   parts: SessionParts,
   clock: LineClock,
   session: SessionSide,
-  others: { measures: CallMeasures; ears: () => CallEars; later: () => CallOrgans },
+  others: { measures: CallMeasures; speechInput: () => SpeechInput; later: () => CallComponents },
 ): BotVoice {
   const { config, log, providers, transport, recorder } = parts;
-  const { measures, ears, later } = others;
+  const { measures, speechInput, later } = others;
   return new BotVoice({
     config,
     transport,
@@ -237,11 +248,11 @@ function assembleVoice(
     tts: providers.tts,
     lines: providers.lines,
     speakable: providers.speakable,
-    floor: () => (session.isDeaf() ? null : ears().turns),
+    floor: () => (session.isDeaf() ? null : speechInput().turns),
     hooks: {
       onTick: () => session.tick(),
       onFrame(frame, playAtSample, unitId, playAtMs) {
-        ears().listener.botSent(frame, playAtSample);
+        speechInput().listener.botSent(frame, playAtSample);
         measures.frameSent(unitId, playAtMs, playAtSample);
       },
       onBegun: (reply) => {
@@ -265,7 +276,7 @@ function assembleVoice(
 }
 
 /** What the call does when a machine has answered (RT-27, RT-28): it is silent but for the message, and hangs up. */
-function assembleGuard(
+function assembleVoicemailPolicy(
   { config, log }: SessionParts,
   clock: LineClock,
   session: SessionSide,
@@ -274,20 +285,20 @@ function assembleGuard(
     agent: Agent;
     answering: Answering;
     fillers: Fillers;
-    ears: () => CallEars;
+    speechInput: () => SpeechInput;
   },
-): AnswerGuard {
-  const { voice, agent, answering, fillers, ears } = others;
-  const guard: AnswerGuard = new AnswerGuard({
+): VoicemailPolicy {
+  const { voice, agent, answering, fillers, speechInput } = others;
+  const voicemailPolicy: VoicemailPolicy = new VoicemailPolicy({
     language: spokenLanguage(config),
     settings: config.voicemail_detection ?? null,
     message: config.voicemail_message,
     hooks: {
       report: log.event.bind(log),
       stopBot() {
-        ears().turns.suspend();
+        speechInput().turns.suspend();
         fillers.stop();
-        answering.dropGuess('a machine has answered');
+        answering.dropPreemptive('a machine has answered');
         voice.cut();
       },
       sayMessage(text) {
@@ -295,14 +306,14 @@ function assembleGuard(
         const reply = voice.say('prompt', () => justThis(text), { isProtected: true });
         agent.botSays(reply.id);
         void reply.ended.then((how) => {
-          if (how !== 'cut') guard.messageEnded(how, clock.samples);
+          if (how !== 'cut') voicemailPolicy.messageEnded(how, clock.samples);
         });
       },
       answerScreening: (text) => answering.answerNextWith(text ?? config.opening_message),
       hangUp: (by, reason) => session.end({ kind: by === 'customer' ? 'line_dead' : 'voicemail', reason }),
     },
   });
-  return guard;
+  return voicemailPolicy;
 }
 
 /** A tool is measured as part of the reply that is being made; the model is asked again once it has its result. */

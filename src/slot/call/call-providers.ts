@@ -9,15 +9,15 @@ import { realClock } from '../../providers/provider-clock.ts';
 import type { ProviderContext, ProviderTrouble } from '../../providers/provider-context.ts';
 import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/rescue-lines.ts';
 import { type CallProviders, openCallProviders } from '../../providers/resilient/open-resilient.ts';
-import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
+import type { ProviderHealth } from '../../providers/resilient/provider-health.ts';
 import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/speech-cache.ts';
 import { type HearingHz, hearingRate } from '../audio/hearing-rate.ts';
-import { finalWaitSamples } from '../listen/final-wait.ts';
-import { liveSystemParts, openLivePromptCache } from '../providers/prompt-cache-client.ts';
-import { KnownLines } from '../speak/known-lines.ts';
+import { liveSystemParts, openLivePromptCache } from '../main-link/prompt-cache-client.ts';
+import { LineCache } from '../speak/line-cache.ts';
 import { predictedWaitMs } from '../speak/predicted-wait.ts';
 import { type SpeakableOptions, speakableOptions } from '../speak/text/to-speakable.ts';
 import { declaredTools } from '../think/declared-tools.ts';
+import { finalWaitSamples } from '../turn/final-wait.ts';
 
 /** Connections that are opened ahead get so long; the call has begun by then and opens what it needs itself. */
 const WARM_BOUND_MS = 5_000;
@@ -36,7 +36,7 @@ export interface OpenedProviders extends CallProviders {
   context: ProviderContext;
   /** The rate of the audio that speech to text wants to be fed. */
   hearHz: HearingHz;
-  lines: KnownLines;
+  lines: LineCache;
   rescueLines: RescueLines;
   /** How texts are put into words for the voice. */
   speakable: SpeakableOptions;
@@ -62,7 +62,7 @@ export async function openProviders(
   config: RuntimeConfig,
   parts: {
     dataDir: string;
-    weather: ProviderWeather;
+    providerHealth: ProviderHealth;
     logger: Logger;
     /** Takes what the call's record should tell. */
     report: ProviderContext['report'];
@@ -95,7 +95,7 @@ export async function openProviders(
   };
   const spoken = rescueLines(config);
   const speakable = speakableOptions(spokenLanguage(config) ?? DEFAULT_LANGUAGE, config.pronunciations ?? []);
-  const lines = new KnownLines({
+  const lines = new LineCache({
     cache: new SpeechCache(join(parts.dataDir, SPEECH_CACHE_FOLDER)),
     voice: config.tts,
     texts: linesToKeep(config, spoken),
@@ -104,7 +104,7 @@ export async function openProviders(
   });
   const loading = lines.load();
   try {
-    const providers = await openCallProviders(config, context, parts.weather, hearHz);
+    const providers = await openCallProviders(config, context, parts.providerHealth, hearHz);
     warm(config, providers, logger);
     await loading;
     return {
@@ -114,8 +114,8 @@ export async function openProviders(
       lines,
       rescueLines: spoken,
       speakable,
-      predictedWaitMs: () => predictedWaitMs(config, parts.weather),
-      finalWaitSamples: () => finalWaitSamples(config, parts.weather, providers.stt.name),
+      predictedWaitMs: () => predictedWaitMs(config, parts.providerHealth),
+      finalWaitSamples: () => finalWaitSamples(config, parts.providerHealth, providers.stt.name),
       onHearingTrouble(listener) {
         hearingTrouble = listener;
       },

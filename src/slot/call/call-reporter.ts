@@ -2,12 +2,12 @@ import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { LlmCacheUse } from '../../providers/language-model.ts';
+import type { CallLog } from '../record/call-log.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { SpeechLedger } from '../speak/speech-ledger.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
 import type { DecidedBy } from '../turn/turn-types.ts';
-import type { CallLog } from '../wrap-up/call-log.ts';
-import type { EndVerdict } from './end-arbiter.ts';
+import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
 
 /** Its name is read whenever something is reported: behind it, another provider may have taken over. */
 interface Engine {

@@ -3,13 +3,13 @@ import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import { LineClock } from '../audio/line-clock.ts';
+import type { CallLog } from '../record/call-log.ts';
 import type { Reply, ReplyFailure } from '../speak/speaker.ts';
 import type { AfterSpeech } from '../tools/call-tool.ts';
 import type { TransportHandlers } from '../transport/call-transport.ts';
 import { samplesOf } from '../turn/turn-rules.ts';
-import type { CallLog } from '../wrap-up/call-log.ts';
-import { assembleCall, type CallOrgans } from './assemble-call.ts';
-import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
+import { type EndSignal, type EndVerdict, judgeEnd } from '../wrap-up/end-arbiter.ts';
+import { assembleCall, type CallComponents } from './assemble-call.ts';
 import type { SessionParts } from './session-parts.ts';
 
 /** Speech that is no cough: a caller who said so much and was never understood was not silent. */
@@ -19,7 +19,7 @@ const TOOLS_SETTLE_MS = 5_000;
 const GAP_BLOCK = new Int16Array(LINE_RATE_HZ);
 
 /**
- * One live conversation from its first word to the hang-up: puts ears, voice, turn machine and record together, keeps
+ * One live conversation from its first word to the hang-up: puts speech input, voice, turn machine and record together, keeps
  * their clock, and ends them. What is said when is the turn machine's; what follows from that is the floor keeper's.
  */
 export class CallSession {
@@ -27,14 +27,14 @@ export class CallSession {
   private readonly log: CallLog;
   private readonly clock = new LineClock(monotonicMs);
   /** What the call is made of (assemble-call.ts). */
-  private readonly organs: CallOrgans;
+  private readonly components: CallComponents;
   private readonly settleEnd: (verdict: EndVerdict) => void;
   private readonly whenEnded: Promise<EndVerdict>;
   private startedAtMs = monotonicMs();
   private verdict: EndVerdict | undefined;
   /** Why the call is being given up; a caller who hangs up during the farewell does not change it. */
   private givingUp: string | null = null;
-  /** The ears are closed before the call ends, because it was handed over. */
+  /** The speech input is closed before the call ends, because it was handed over. */
   private deafened: Promise<void> | null = null;
 
   constructor(parts: SessionParts) {
@@ -43,13 +43,13 @@ export class CallSession {
     const { promise, resolve } = Promise.withResolvers<EndVerdict>();
     this.whenEnded = promise;
     this.settleEnd = resolve;
-    this.organs = assembleCall(parts, this.clock, {
+    this.components = assembleCall(parts, this.clock, {
       isDeaf: () => this.isDeaf,
       tick: () => this.tick(),
       end: (signal) => this.end(signal),
       onGivingUp: (error) => {
         this.givingUp = error;
-        this.organs.ears.turns.stop();
+        this.components.speechInput.turns.stop();
       },
       onReplyFailure: (reply, failure) => this.onReplyFailure(reply, failure),
       onAfterSpeech: (after) => void this.afterSpeech(after),
@@ -61,15 +61,15 @@ export class CallSession {
   /** What the transport calls; audio flows once `run` has begun. */
   readonly transportHandlers: TransportHandlers = {
     onAudio: (samples, wide) => this.onAudio(samples, wide),
-    onMark: (name) => this.organs.voice.onMark(name),
-    onDtmf: (digit) => this.organs.pad.signalled(digit, this.clock.samples),
-    onTransferResult: (result) => this.organs.transfer.onResult(result),
+    onMark: (name) => this.components.voice.onMark(name),
+    onDtmf: (digit) => this.components.pad.signalled(digit, this.clock.samples),
+    onTransferResult: (result) => this.components.transfer.onResult(result),
     onStop: (reason) => {
-      if (this.organs.transfer.callerLeft()) return;
+      if (this.components.transfer.callerLeft()) return;
       this.callerLeft({ kind: 'stop', reason });
     },
     onGone: (loss) => {
-      if (this.organs.transfer.lineGone()) return;
+      if (this.components.transfer.lineGone()) return;
       this.callerLeft({ kind: 'line_gone', loss });
     },
   };
@@ -79,12 +79,12 @@ export class CallSession {
     const { config, transport } = this.parts;
     try {
       this.startedAtMs = monotonicMs();
-      this.organs.voice.start();
+      this.components.voice.start();
       transport.ready(config.session_id);
       this.log.event('call_started');
       const { opening_message: opening, vad } = config;
       if (opening.trim() !== '')
-        this.organs.answering.sayText('opening', opening, vad.protect_opening ?? false);
+        this.components.answering.sayText('opening', opening, vad.protect_opening ?? false);
     } catch (error) {
       this.end({ kind: 'pipeline_error', error: describeError(error) });
     }
@@ -98,7 +98,7 @@ export class CallSession {
     if (this.verdict) return;
     const verdict = this.judge(signal);
     this.verdict = verdict;
-    this.organs.ears.turns.stop();
+    this.components.speechInput.turns.stop();
     this.parts.onVerdict(verdict);
     this.settleEnd(verdict);
   }
@@ -106,59 +106,59 @@ export class CallSession {
   /** Facts for `end_detail`. */
   get facts(): Record<string, unknown> {
     const troubles = this.parts.providers.troubles();
-    const { expiredTimers } = this.organs.floor;
+    const { expiredTimers } = this.components.turnActions;
     return {
-      user_turns: this.organs.floor.userTurns,
-      speech_seconds: this.organs.ears.listener.speechSamples / LINE_RATE_HZ,
+      user_turns: this.components.turnActions.userTurns,
+      speech_seconds: this.components.speechInput.listener.speechSamples / LINE_RATE_HZ,
       received_seconds: (this.clock.samples - this.clock.filledSamples) / LINE_RATE_HZ,
       filled_seconds: this.clock.filledSamples / LINE_RATE_HZ,
       ...(troubles > 0 ? { provider_troubles: troubles } : {}),
       ...(Object.keys(expiredTimers).length > 0 ? { timers_expired: expiredTimers } : {}),
-      ...this.organs.handoff.facts,
-      measures: this.organs.measures.results(this.organs.ears.listener.line),
+      ...this.components.handoff.facts,
+      measures: this.components.measures.results(this.components.speechInput.listener.line),
     };
   }
 
   /** Nothing the caller says changes anything any more. */
   private get isDeaf(): boolean {
-    return this.verdict !== undefined || this.givingUp !== null || this.organs.handoff.isOn;
+    return this.verdict !== undefined || this.givingUp !== null || this.components.handoff.isOn;
   }
 
   /** Whoever waits for a person, or has one, may leave: what that means is for the handoff to say. */
   private callerLeft(signal: EndSignal): void {
-    if (this.verdict || !this.organs.handoff.callerLeft(signal)) this.end(signal);
+    if (this.verdict || !this.components.handoff.callerLeft(signal)) this.end(signal);
   }
 
   private onAudio(samples: Int16Array, wide?: Int16Array): void {
     if (this.verdict && !this.verdict.lineStands) return;
-    const { ears, measures, pad, guard } = this.organs;
+    const { speechInput, measures, pad, voicemailPolicy } = this.components;
     const fromSample = this.clock.samples;
     measures.audioReceived(samples);
     this.clock.received(samples.length);
     if (pad.isSecret) this.parts.recorder?.gap(samples.length);
     else this.parts.recorder?.caller(samples);
-    this.organs.handoff.caller(samples);
+    this.components.handoff.caller(samples);
     if (this.isDeaf) return;
-    ears.listener.hear(samples, wide);
+    speechInput.listener.hear(samples, wide);
     pad.audio(samples, fromSample);
-    guard.audio(samples, fromSample);
+    voicemailPolicy.audio(samples, fromSample);
   }
 
   private tick(): void {
     this.parts.onPulse();
     this.parts.transport.tick();
     this.fillGap();
-    this.organs.voice.tick();
-    if (!this.verdict) this.organs.handoff.tick();
+    this.components.voice.tick();
+    if (!this.verdict) this.components.handoff.tick();
     if (this.isDeaf) return;
-    const { ears, pad, guard, floor, answering } = this.organs;
+    const { speechInput, pad, voicemailPolicy, turnActions, answering } = this.components;
     pad.tick(this.clock.samples);
-    guard.tick(this.clock.samples);
-    if (pad.isCollecting) ears.turns.send({ type: 'awaits_caller' });
-    ears.turns.advance();
-    ears.turns.advanceDuration(samplesOf(monotonicMs() - this.startedAtMs));
-    if (guard.isLeaving) return;
-    floor.warnWhenQuiet();
+    voicemailPolicy.tick(this.clock.samples);
+    if (pad.isCollecting) speechInput.turns.send({ type: 'awaits_caller' });
+    speechInput.turns.advance();
+    speechInput.turns.advanceDuration(samplesOf(monotonicMs() - this.startedAtMs));
+    if (voicemailPolicy.isLeaving) return;
+    turnActions.warnWhenQuiet();
     answering.answerWhenQuiet();
   }
 
@@ -168,8 +168,8 @@ export class CallSession {
     for (let rest = due.samples; rest > 0; rest -= GAP_BLOCK.length) {
       const block = rest >= GAP_BLOCK.length ? GAP_BLOCK : GAP_BLOCK.subarray(0, rest);
       this.parts.recorder?.gap(block.length);
-      this.organs.measures.gapFilled(block.length);
-      if (!this.isDeaf) this.organs.ears.listener.hear(block);
+      this.components.measures.gapFilled(block.length);
+      if (!this.isDeaf) this.components.speechInput.listener.hear(block);
     }
   }
 
@@ -177,42 +177,42 @@ export class CallSession {
   private async afterSpeech(after: Exclude<AfterSpeech, { kind: 'end_call' }>): Promise<void> {
     if (this.isDeaf) return;
     if (after.kind === 'voicemail') {
-      this.organs.guard.toldByModel(this.clock.samples);
+      this.components.voicemailPolicy.toldByModel(this.clock.samples);
       return;
     }
     if (after.kind === 'handoff') {
-      await this.handOver(after.reason);
+      await this.passSocket(after.reason);
       return;
     }
     const { target, destination } = after.order;
-    this.organs.ears.turns.suspend();
-    this.organs.measures.transferAsked();
-    const outcome = await this.organs.transfer.start(after.order);
-    this.organs.measures.transferSettled();
+    this.components.speechInput.turns.suspend();
+    this.components.measures.transferAsked();
+    const outcome = await this.components.transfer.start(after.order);
+    this.components.measures.transferSettled();
     if (outcome.kind === 'sent') {
       this.end({ kind: 'transferred', target, destination });
     } else if (outcome.kind === 'failed' && !this.isDeaf) {
-      this.organs.ears.turns.restore();
-      this.organs.answering.afterTransfer(outcome);
+      this.components.speechInput.turns.restore();
+      this.components.answering.afterTransfer(outcome);
     }
   }
 
   /** From here on nobody of ours hears the caller; only where it cannot be done does the bot go on. */
-  private async handOver(reason: string): Promise<void> {
-    const { ears, handoff, fillers, answering, measures, pad } = this.organs;
-    ears.turns.suspend();
+  private async passSocket(reason: string): Promise<void> {
+    const { speechInput, handoff, fillers, answering, measures, pad } = this.components;
+    speechInput.turns.suspend();
     fillers.stop();
     pad.cancel();
-    answering.dropGuess('the caller is handed over');
+    answering.dropPreemptive('the caller is handed over');
     measures.transferAsked();
     const failure = await handoff.begin(reason);
     if (this.verdict) return;
     if (failure === null) {
-      this.deafened = ears.close();
+      this.deafened = speechInput.close();
       return;
     }
     measures.transferSettled();
-    ears.turns.restore();
+    speechInput.turns.restore();
     answering.afterTransfer({ kind: 'failed', reason: failure, sipCode: null, sipStatus: null });
   }
 
@@ -220,9 +220,9 @@ export class CallSession {
     const error = describeError(failure.error);
     this.log.event('provider_failed', { error, reply: reply.id, stage: failure.stage });
     this.parts.logger.warn({ err: error }, 'a reply failed');
-    // A mailbox wants no excuses; what became of the message is the guard's to judge.
-    if (!this.verdict && !this.organs.guard.isLeaving && !this.organs.handoff.isOn)
-      this.organs.rescuer.replyFailed(reply, failure, this.organs.answering.attemptOf(reply));
+    // A mailbox wants no excuses; what became of the message is the voicemail policy's to judge.
+    if (!this.verdict && !this.components.voicemailPolicy.isLeaving && !this.components.handoff.isOn)
+      this.components.failureHandler.replyFailed(reply, failure, this.components.answering.attemptOf(reply));
   }
 
   private noteFailure(error: Error, note: string): void {
@@ -232,20 +232,21 @@ export class CallSession {
 
   /** Speech to text is gone for good. */
   private onDeaf(error: Error): void {
-    if (this.verdict || this.organs.handoff.isOn) return;
+    if (this.verdict || this.components.handoff.isOn) return;
     this.log.event('provider_failed', { error: describeError(error) });
-    if (!this.organs.guard.isLeaving) this.organs.rescuer.deaf(error);
+    if (!this.components.voicemailPolicy.isLeaving) this.components.failureHandler.deaf(error);
   }
 
   /** A provider's failure is never the caller's: neither a silence that nobody heard nor leaving during a farewell. */
   private judge(signal: EndSignal): EndVerdict {
     const { givingUp } = this;
-    const { floor } = this.organs;
-    const callerSpoke = floor.userTurns + floor.overlaps > 0;
+    const { turnActions } = this.components;
+    const callerSpoke = turnActions.userTurns + turnActions.overlaps > 0;
     if (givingUp !== null && (signal.kind === 'stop' || signal.kind === 'line_gone')) {
       return { ...judgeEnd({ kind: 'pipeline_error', error: givingUp }, callerSpoke), lineStands: false };
     }
-    const spokeUnheard = !callerSpoke && this.organs.ears.listener.speechSamples >= UNHEARD_SPEECH_SAMPLES;
+    const spokeUnheard =
+      !callerSpoke && this.components.speechInput.listener.speechSamples >= UNHEARD_SPEECH_SAMPLES;
     if (signal.kind === 'caller_silent' && spokeUnheard && this.parts.providers.hearingTroubles() > 0) {
       const error = 'the caller spoke and no speech to text understood it';
       return judgeEnd({ kind: 'pipeline_error', error }, callerSpoke);
@@ -257,23 +258,25 @@ export class CallSession {
   private async windDown(verdict: EndVerdict): Promise<void> {
     const { transport } = this.parts;
     const { llm, tts } = this.parts.providers;
-    const { isMoved } = this.organs.transfer;
-    this.organs.measures.callEnded();
-    this.organs.transfer.stop();
-    this.organs.fillers.stop();
-    this.organs.pad.cancel();
-    this.organs.voice.stop();
-    this.organs.reporter.disconnected(verdict);
+    const { isMoved } = this.components.transfer;
+    this.components.measures.callEnded();
+    this.components.transfer.stop();
+    this.components.fillers.stop();
+    this.components.pad.cancel();
+    this.components.voice.stop();
+    this.components.reporter.disconnected(verdict);
     // Whoever is handed over goes on without us: their line is not touched.
-    const isHandedOn = await this.organs.handoff.finish(verdict);
+    const isHandedOn = await this.components.handoff.finish(verdict);
     if (isHandedOn) this.parts.logger.info('the caller stays in the room with the agent');
     else if (verdict.lineStands) await transport.hangUp(verdict.reason);
     else await transport.close(isMoved ? CLOSE.transferred : CLOSE.normal, verdict.reason);
-    await this.organs.agent.settle(TOOLS_SETTLE_MS);
-    this.log.event('line_quality', { ...this.organs.measures.results(this.organs.ears.listener.line).line });
+    await this.components.agent.settle(TOOLS_SETTLE_MS);
+    this.log.event('line_quality', {
+      ...this.components.measures.results(this.components.speechInput.listener.line).line,
+    });
     const noise = transport.noise();
     if (Object.keys(noise).length > 0) this.log.event('protocol_noise', { counts: noise });
-    await (this.deafened ?? this.organs.ears.close());
+    await (this.deafened ?? this.components.speechInput.close());
     await Promise.all([llm.close(), tts.close()]);
   }
 }

@@ -7,18 +7,18 @@ import { createGuardedHttp } from '../../platform/guarded-http.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { realClock } from '../../providers/provider-clock.ts';
 import type { ProviderContext } from '../../providers/provider-context.ts';
-import type { ProviderWeather } from '../../providers/resilient/provider-weather.ts';
+import type { ProviderHealth } from '../../providers/resilient/provider-health.ts';
 import type { HandoffSetup } from '../handoff/handoff-setup.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
+import type { Heartbeat } from '../main-link/slot-channel.ts';
 import { Recorder } from '../record/recorder.ts';
-import type { Heartbeat } from '../slot-channel.ts';
 import type { SocketTransport } from '../transport/call-transport.ts';
+import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
 import { postCallWork } from '../wrap-up/post-call-work.ts';
 import { type OpenedProviders, openProviders } from './call-providers.ts';
-import { type CallRecord, endRecord, journalEnd, keepAlive } from './call-record.ts';
 import { CallSession } from './call-session.ts';
-import type { EndVerdict } from './end-arbiter.ts';
+import { endRecord, journalEnd, keepAlive, type SpooledCall } from './spooled-call.ts';
 
 /** What a slot lends to each of its calls. */
 export interface CallTools {
@@ -26,7 +26,7 @@ export interface CallTools {
   vad: VoiceActivity | null;
   turnModel: TurnModel | null;
   /** How the providers do, as this host has met them. */
-  weather: ProviderWeather;
+  providerHealth: ProviderHealth;
   heartbeat: Heartbeat;
   logger: Logger;
 }
@@ -49,13 +49,13 @@ export interface AnsweredLine {
 
 /** Opens the providers of a call, whose troubles go into its record. `hearHz` is the rate of the caller's audio. */
 export function openCallProviders(
-  { config, log, logger }: CallRecord,
+  { config, log, logger }: SpooledCall,
   tools: CallTools,
   hearHz: 8_000 | 16_000,
 ): Promise<OpenedProviders> {
   const opening = openProviders(config, {
     dataDir: tools.init.dataDir,
-    weather: tools.weather,
+    providerHealth: tools.providerHealth,
     logger,
     hearHz,
     report: reportTo(log),
@@ -69,7 +69,7 @@ export function openCallProviders(
  * Never rejects; whatever fails ends the call and is its result.
  */
 export async function holdCall(
-  record: CallRecord,
+  record: SpooledCall,
   line: AnsweredLine,
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
@@ -138,11 +138,11 @@ export async function holdCall(
   return verdict;
 }
 
-function reportTo(log: CallRecord['log']): ProviderContext['report'] {
+function reportTo(log: SpooledCall['log']): ProviderContext['report'] {
   return ({ event, ...details }) => log.event(event, details);
 }
 
-async function startRecorder({ folder, log, logger }: CallRecord): Promise<Recorder | null> {
+async function startRecorder({ folder, log, logger }: SpooledCall): Promise<Recorder | null> {
   const stopped = (error: unknown) => {
     log.event('recording_stopped', { error: describeError(error) });
     logger.warn({ err: describeError(error) }, 'recording stopped; the call goes on');

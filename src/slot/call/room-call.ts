@@ -7,31 +7,25 @@ import { isoNow } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import { handoffSetup } from '../handoff/handoff-setup.ts';
-import { RoomPlace } from '../handoff/room-place.ts';
-import { closeRoom } from '../rooms/close-room.ts';
-import { Lobby } from '../rooms/lobby.ts';
-import {
-  type Answer,
-  answerCaller,
-  awaitCustomer,
-  dialCustomer,
-  VISITOR_LIMIT_MS,
-} from '../rooms/ringing.ts';
-import { SIP_TRANSFER_WAIT_MS, SipTransfer } from '../rooms/sip-transfer.ts';
-import { tellMain } from '../slot-channel.ts';
-import type { RoomLink } from '../transport/room/room-link.ts';
+import { JoinedRoom } from '../handoff/joined-room.ts';
+import { tellMain } from '../main-link/slot-channel.ts';
+import { closeRoom } from '../room/close-room.ts';
+import { PreAnswerWatch } from '../room/pre-answer-watch.ts';
+import { type Answer, answerCaller, awaitCustomer, dialCustomer, VISITOR_LIMIT_MS } from '../room/ringing.ts';
+import type { RoomLink } from '../room/room-link.ts';
+import { SIP_TRANSFER_WAIT_MS, SipTransfer } from '../room/sip-transfer.ts';
+import { type EndSignal, type EndVerdict, judgeEnd } from '../wrap-up/end-arbiter.ts';
 import type { OpenedProviders } from './call-providers.ts';
+import { fetchConfig } from './fetch-config.ts';
+import { type CallTools, holdCall, openCallProviders, type RunningCall } from './hold-call.ts';
 import {
   beginRecord,
-  type CallRecord,
   createFolder,
   endRecord,
   journalEnd,
   keepAlive,
-} from './call-record.ts';
-import { type EndSignal, type EndVerdict, judgeEnd } from './end-arbiter.ts';
-import { fetchConfig } from './fetch-config.ts';
-import { type CallTools, holdCall, openCallProviders, type RunningCall } from './hold-call.ts';
+  type SpooledCall,
+} from './spooled-call.ts';
 
 /** What a room brings is heard at this rate. */
 const ROOM_HEARING_HZ = 16_000;
@@ -40,7 +34,7 @@ const ROOM_HEARING_HZ = 16_000;
 interface RoomEntry {
   call: SlotRoomCall;
   media: MediaServer;
-  lobby: Lobby;
+  preAnswerWatch: PreAnswerWatch;
   /** Somebody wants the call to end before there is a conversation. */
   ordered: Promise<string>;
   logger: Logger;
@@ -66,7 +60,7 @@ export async function runRoomCall(
   const entry: RoomEntry = {
     call,
     media,
-    lobby: new Lobby(call.customerIdentity),
+    preAnswerWatch: new PreAnswerWatch(call.customerIdentity),
     ordered: order.promise,
     logger,
   };
@@ -105,7 +99,7 @@ export async function runRoomCall(
 /** From the joined room to the end of the call. */
 async function takeUp(
   entry: RoomEntry,
-  record: CallRecord,
+  record: SpooledCall,
   link: RoomLink,
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
@@ -136,7 +130,7 @@ async function takeUp(
 /** An agent of the desk comes into the room that the call is in already. */
 function roomSetup(
   { call, media }: RoomEntry,
-  { journalCall, folder, logger }: CallRecord,
+  { journalCall, folder, logger }: SpooledCall,
   link: RoomLink,
   handBack: () => void,
 ) {
@@ -147,12 +141,12 @@ function roomSetup(
       webhookUrl: journalCall.webhookUrl,
       callerNumber: journalCall.callerId,
     },
-    new RoomPlace({ link, media, owner: ownerOf(call), customer: call.customerIdentity, handBack, logger }),
+    new JoinedRoom({ link, media, owner: ownerOf(call), customer: call.customerIdentity, handBack, logger }),
   );
 }
 
-async function roomTransport({ call, media }: RoomEntry, { log, logger }: CallRecord, link: RoomLink) {
-  const { RoomTransport } = await import('../transport/room/room-transport.ts');
+async function roomTransport({ call, media }: RoomEntry, { log, logger }: SpooledCall, link: RoomLink) {
+  const { RoomTransport } = await import('../room/room-transport.ts');
   const { roomName: room, customerIdentity: identity } = call;
   const transport = new RoomTransport({
     link,
@@ -177,7 +171,7 @@ async function roomTransport({ call, media }: RoomEntry, { log, logger }: CallRe
   return transport;
 }
 
-function awaitAnswer(entry: RoomEntry, { log }: CallRecord, link: RoomLink): Promise<Answer> {
+function awaitAnswer(entry: RoomEntry, { log }: SpooledCall, link: RoomLink): Promise<Answer> {
   const { call, media } = entry;
   switch (call.kind) {
     case 'sip_outbound': {
@@ -198,7 +192,7 @@ function awaitAnswer(entry: RoomEntry, { log }: CallRecord, link: RoomLink): Pro
 }
 
 /** Time begins (RT-31). A call that a dialler has screened was answered earlier, and is billed from there. */
-function noteAnswer({ attached, kind }: SlotRoomCall, { log }: CallRecord): void {
+function noteAnswer({ attached, kind }: SlotRoomCall, { log }: SpooledCall): void {
   const answeredAtMs = attached?.answeredAt ? Date.parse(attached.answeredAt) : Number.NaN;
   const at = Number.isNaN(answeredAtMs) ? isoNow() : new Date(answeredAtMs).toISOString();
   const ringMs = Math.round(log.ringSeconds * 1000);
@@ -208,7 +202,7 @@ function noteAnswer({ attached, kind }: SlotRoomCall, { log }: CallRecord): void
 }
 
 /** The result of a call without a conversation. */
-async function endUnanswered(entry: RoomEntry, record: CallRecord, signal: EndSignal): Promise<EndVerdict> {
+async function endUnanswered(entry: RoomEntry, record: SpooledCall, signal: EndSignal): Promise<EndVerdict> {
   const { log } = record;
   const verdict: EndVerdict = { ...judgeEnd(signal, false), lineStands: false };
   const sip = signal.kind === 'not_answered' ? signal : null;
@@ -238,19 +232,19 @@ async function putAway({ llm, tts, finish }: OpenedProviders): Promise<void> {
 type Entered = { link: RoomLink } | { trouble: string };
 
 /** Claims the room for this host and joins it, heard by nobody yet. Never rejects. */
-async function enter({ call, media, lobby, logger }: RoomEntry): Promise<Entered> {
+async function enter({ call, media, preAnswerWatch, logger }: RoomEntry): Promise<Entered> {
   try {
     await media.createRoom(call.roomName, JSON.stringify(ownerOf(call)));
-    const { joinRoom } = await import('../transport/room/room-link.ts');
+    const { joinRoom } = await import('../room/room-link.ts');
     const link = await joinRoom({
       access: call.media,
       roomName: call.roomName,
       identity: botIdentity(call.callId),
       name: 'Bot',
-      handlers: lobby.handlers,
+      handlers: preAnswerWatch.handlers,
       logger,
     });
-    lobby.look(link);
+    preAnswerWatch.look(link);
     return { link };
   } catch (error) {
     return { trouble: `the room cannot be joined: ${describeError(error)}; check the media server` };

@@ -4,16 +4,16 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotCall } from '../../contracts/slot-messages.ts';
 import { CLOSE } from '../../contracts/wire.ts';
-import { BridgePlace } from '../handoff/bridge-place.ts';
+import { BridgedRoom } from '../handoff/bridged-room.ts';
 import { handoffSetup } from '../handoff/handoff-setup.ts';
-import { tellMain } from '../slot-channel.ts';
+import { tellMain } from '../main-link/slot-channel.ts';
 import { acceptSocket } from '../transport/accept-socket.ts';
 import { type OpenLine, openLine } from '../transport/open-line.ts';
 import { closeSocket } from '../transport/telephony-transport.ts';
-import { beginRecord, type CallRecord, createFolder } from './call-record.ts';
-import type { EndVerdict } from './end-arbiter.ts';
+import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
 import { fetchConfig } from './fetch-config.ts';
 import { type CallTools, holdCall, openCallProviders, type RunningCall } from './hold-call.ts';
+import { beginRecord, createFolder, type SpooledCall } from './spooled-call.ts';
 
 /**
  * One call from the handed-over socket to the finished spool folder. Resolves to the verdict, or null where no
@@ -65,7 +65,7 @@ export async function runCall(
 }
 
 /** A caller on a socket is brought into a room of their own; null where no media server is set up. */
-function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, logger }: CallRecord) {
+function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, logger }: SpooledCall) {
   const call = {
     callId,
     folder: folder.path,
@@ -75,7 +75,7 @@ function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, 
   return handoffSetup(
     call,
     media
-      ? new BridgePlace({ access: media, callId, botId, nameRoom: (room) => folder.nameRoom(room), logger })
+      ? new BridgedRoom({ access: media, callId, botId, nameRoom: (room) => folder.nameRoom(room), logger })
       : null,
   );
 }

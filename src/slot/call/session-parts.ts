@@ -4,11 +4,11 @@ import type { Logger } from '../../platform/logger.ts';
 import type { HandoffSetup } from '../handoff/handoff-setup.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
+import type { CallLog } from '../record/call-log.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { CallTransport } from '../transport/call-transport.ts';
-import type { CallLog } from '../wrap-up/call-log.ts';
+import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
 import type { OpenedProviders } from './call-providers.ts';
-import type { EndVerdict } from './end-arbiter.ts';
 
 /** What a conversation is given by whoever opened the line. */
 export interface SessionParts {

@@ -2,10 +2,10 @@ import type { LineClock } from '../audio/line-clock.ts';
 import type { Recorder } from '../record/recorder.ts';
 import { AgentAudio, type StreamLine } from './agent-audio.ts';
 import { AgentMixer } from './agent-mixer.ts';
-import type { HandoffPlace } from './handoff-place.ts';
+import type { HandoffRoom } from './handoff-room.ts';
 
 export interface AgentVoicesParts {
-  place: HandoffPlace;
+  place: HandoffRoom;
   /** On which a caller on a socket hears them. */
   line: StreamLine;
   /** For who records only. */

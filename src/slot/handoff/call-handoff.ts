@@ -8,11 +8,11 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { spokenLanguage } from '../../providers/rescue-lines.ts';
 import type { LineClock } from '../audio/line-clock.ts';
-import type { BotVoice } from '../call/bot-voice.ts';
-import type { EndSignal, EndVerdict } from '../call/end-arbiter.ts';
+import { onMain } from '../main-link/slot-channel.ts';
 import type { Recorder } from '../record/recorder.ts';
-import { onMain } from '../slot-channel.ts';
+import type { BotVoice } from '../speak/bot-voice.ts';
 import type { Reply } from '../speak/speaker.ts';
+import type { EndSignal, EndVerdict } from '../wrap-up/end-arbiter.ts';
 import { AgentVoices } from './agent-voices.ts';
 import { enqueueBody } from './enqueue-body.ts';
 import { handoffLine } from './handoff-lines.ts';
@@ -24,7 +24,7 @@ import {
   handoffStep,
   startHandoff,
 } from './handoff-machine.ts';
-import { isAgent } from './handoff-place.ts';
+import { isAgent } from './handoff-room.ts';
 import type { HandoffSetup } from './handoff-setup.ts';
 import { holdMusic } from './hold-music.ts';
 

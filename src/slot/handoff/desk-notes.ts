@@ -5,10 +5,10 @@ import { RESULTS_PATH } from '../../contracts/http-names.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
 import { isoNow } from '../../platform/clock.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
-import { tellMain } from '../slot-channel.ts';
+import { tellMain } from '../main-link/slot-channel.ts';
 
 /** Where the notes of a call lie and whom they are for. */
-export interface DeskNotesPlace {
+export interface DeskNotesTarget {
   callId: string;
   /** The spool folder of the call. */
   folder: string;
@@ -21,13 +21,13 @@ export interface DeskNotesPlace {
  * it reaches the desk whoever dies next (RT-37).
  */
 export class DeskNotes {
-  private readonly place: DeskNotesPlace;
+  private readonly place: DeskNotesTarget;
   private readonly origin: string;
   private file: FileHandle | undefined;
   private seq = 0;
   private writes: Promise<void> = Promise.resolve();
 
-  constructor(place: DeskNotesPlace) {
+  constructor(place: DeskNotesTarget) {
     this.place = place;
     this.origin = deskBase(place.webhookUrl);
   }

@@ -85,7 +85,7 @@ export type HandoffAction =
   | { type: 'silence' }
   | { type: 'agent_joined' }
   | { type: 'agent_left' }
-  /** The janitor and main are told by the room itself whose it is. */
+  /** The reconciler and main are told by the room itself whose it is. */
   | { type: 'mark'; handedOver: boolean }
   | { type: 'end'; how: HandoffEnd };
 

@@ -1,13 +1,13 @@
-import { DeskNotes, type DeskNotesPlace } from './desk-notes.ts';
+import { DeskNotes, type DeskNotesTarget } from './desk-notes.ts';
 import type { HandoffTimes } from './handoff-machine.ts';
-import type { HandoffPlace } from './handoff-place.ts';
+import type { HandoffRoom } from './handoff-room.ts';
 
 /** What a call needs to be handed to a person; made with the call, and used only when it comes to that. */
 export interface HandoffSetup {
   callId: string;
   /** The caller's telephone number; empty where there is none. */
   callerNumber: string;
-  place: HandoffPlace;
+  place: HandoffRoom;
   notes: DeskNotes;
   /** Only tests bring others. */
   times?: HandoffTimes;
@@ -15,8 +15,8 @@ export interface HandoffSetup {
 
 /** Null where no media server is set up: then no agent can ever meet the caller. */
 export function handoffSetup(
-  call: DeskNotesPlace & { callerNumber: string },
-  place: HandoffPlace | null,
+  call: DeskNotesTarget & { callerNumber: string },
+  place: HandoffRoom | null,
 ): HandoffSetup | null {
   if (!place) return null;
   return { callId: call.callId, callerNumber: call.callerNumber, place, notes: new DeskNotes(call) };

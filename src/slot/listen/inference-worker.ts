@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { InferenceSession } from 'onnxruntime-node';
 import { describeError } from '../../platform/app-error.ts';
-import { enterGate, leaveGate } from './native-run-gate.ts';
+import { enterGate, leaveGate } from '../process/native-run-gate.ts';
 import { createSession, onnxRuntime } from './onnx-session.ts';
 import { FEATURE_CELLS, FEATURE_SHAPE, TurnFeatures } from './turn-features.ts';
 import type { TurnAnswer, TurnRequest, WorkerSetup } from './turn-messages.ts';

@@ -1,5 +1,5 @@
 import type { HearingHz } from '../audio/hearing-rate.ts';
-import type { NativeRunGate } from './native-run-gate.ts';
+import type { NativeRunGate } from '../process/native-run-gate.ts';
 
 /** What the inference worker is started with. The audio of a request stands in `segment`, never in a message. */
 export interface WorkerSetup {

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
-import { guardExit, onLeave } from '../leave-process.ts';
-import { createEnteredGate } from './native-run-gate.ts';
+import { guardExit, onLeave } from '../process/leave-process.ts';
+import { createEnteredGate } from '../process/native-run-gate.ts';
 import type { TurnAnswer, TurnRequest, WorkerSetup } from './turn-messages.ts';
 import { TURN_SEGMENT_MAX_SAMPLES } from './turn-window.ts';
 

@@ -173,7 +173,7 @@ export class CallMeasures {
   }
 
   /** The bot is paused; what had left and not been heard is not heard now. */
-  botHeld(): void {
+  botPaused(): void {
     const now = this.now();
     this.silence.bot.truncate(now);
     this.silence.held.open(now);

@@ -3,8 +3,8 @@ import { AppError } from '../../platform/app-error.ts';
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
 import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import type { TextToSpeech } from '../../providers/text-to-speech.ts';
-import { Keepsake } from './keepsake.ts';
-import type { KnownLines } from './known-lines.ts';
+import type { LineCache } from './line-cache.ts';
+import { LineCapture } from './line-cache-file.ts';
 import type { Pacer } from './pacer.ts';
 import type { Reply, SpeakerHooks, SpokenClause } from './reply.ts';
 import type { SpeechLedger } from './speech-ledger.ts';
@@ -30,7 +30,7 @@ export interface ClauseVoiceOptions {
     SpeakerHooks,
     'onSynthesized' | 'onFiltered' | 'onClauseGiven' | 'onFirstByte' | 'onClauseDone'
   >;
-  lines?: KnownLines;
+  lines?: LineCache;
   /** Of the voice, for the engine that stands in for it. */
   language?: string | undefined;
   /** How texts are put into words for the voice; without it they are spoken as they are written. */
@@ -112,7 +112,7 @@ export class ClauseVoice {
     const { epoch } = reply;
     const unit = ledger.add(reply.id, text, { spoken, isAside });
     const told = clauseRecord(spoken);
-    const kept = lines?.wants(spoken) ? new Keepsake(lines, spoken) : null;
+    const kept = lines?.wants(spoken) ? new LineCapture(lines, spoken) : null;
     const startedAtMs = monotonicMs();
     const toLine = lineResampler(tts.sampleRate);
     hooks.onClauseGiven?.(reply, unit.id);

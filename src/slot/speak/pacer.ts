@@ -9,7 +9,7 @@ import { SentAudio } from './sent-audio.ts';
  * Everything queued carries the epoch of its reply. `clear()` begins a new epoch; whatever still arrives for an older
  * one is refused, so nothing of a cancelled reply can leave after `clear` (RT-16).
  *
- * `hold()` pauses the bot without ending anything: what the caller has not heard is taken back, and `resume()` goes on
+ * `pause()` pauses the bot without ending anything: what the caller has not heard is taken back, and `resume()` goes on
  * with it (RT-14).
  *
  * On a line with a background, frames also leave while the bot says nothing, on the same grid and with a smaller lead:
@@ -134,7 +134,7 @@ export class Pacer {
    * Pauses: no speech leaves until `resume()` or `clear()`. Returns whether the far end holds audio that the caller has
    * not heard by `heardUntilMs`; it must drop it, since all of that will be sent again.
    */
-  hold(heardUntilMs = this.now()): boolean {
+  pause(heardUntilMs = this.now()): boolean {
     if (this.held) return false;
     this.held = true;
     const unheard = this.sent.takeUnheard(heardUntilMs, this.rewindMs);
@@ -163,7 +163,7 @@ export class Pacer {
     this.wake();
   }
 
-  get isHeld(): boolean {
+  get isPaused(): boolean {
     return this.held;
   }
 

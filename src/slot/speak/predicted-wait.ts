@@ -1,5 +1,5 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import { type ProviderWeather, weatherKey } from '../../providers/resilient/provider-weather.ts';
+import { type ProviderHealth, providerKey } from '../../providers/resilient/provider-health.ts';
 
 /** A voice of which too little is known begins within this, mostly (performance of the vendors' streaming voices). */
 const UNKNOWN_VOICE_MS = 300;
@@ -10,10 +10,10 @@ const UNKNOWN_VOICE_MS = 300;
  */
 export function predictedWaitMs(
   config: Pick<RuntimeConfig, 'llm' | 'tts'>,
-  weather: Pick<ProviderWeather, 'latency'>,
+  providerHealth: Pick<ProviderHealth, 'latency'>,
 ): number | null {
-  const model = weather.latency(weatherKey('llm', config.llm));
+  const model = providerHealth.latency(providerKey('llm', config.llm));
   if (!model) return null;
-  const voice = weather.latency(weatherKey('tts', config.tts));
+  const voice = providerHealth.latency(providerKey('tts', config.tts));
   return model.p50 + (voice?.p50 ?? UNKNOWN_VOICE_MS);
 }

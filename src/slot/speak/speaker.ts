@@ -109,7 +109,7 @@ export class Speaker {
   cut(): Reply | null {
     const replies = [this.leading, this.current].filter((reply) => reply !== undefined);
     if (replies.length === 0) {
-      if (this.pacer.isHeld) this.pacer.clear(false);
+      if (this.pacer.isPaused) this.pacer.clear(false);
       return null;
     }
     const heardUntilMs = this.heardUntilMs();
@@ -159,8 +159,8 @@ export class Speaker {
    * Pauses the bot in the middle of a word; the far end drops what it has not played. What is being made meanwhile
    * waits behind it. A bot that says nothing is paused too: it does not begin.
    */
-  hold(): void {
-    if (this.pacer.hold(this.heardUntilMs())) this.hooks.sendClear();
+  pause(): void {
+    if (this.pacer.pause(this.heardUntilMs())) this.hooks.sendClear();
   }
 
   /** Goes on from the exact frame at which the caller heard the bot stop. */
@@ -168,8 +168,8 @@ export class Speaker {
     this.pacer.resume();
   }
 
-  get isHeld(): boolean {
-    return this.pacer.isHeld;
+  get isPaused(): boolean {
+    return this.pacer.isPaused;
   }
 
   /** A frame that had left was not heard, and is sent again later. */
@@ -268,7 +268,7 @@ export class Speaker {
   }
 
   private lineIsQuiet(): boolean {
-    return !this.pacer.isSpeaking && !this.pacer.isHeld;
+    return !this.pacer.isSpeaking && !this.pacer.isPaused;
   }
 
   private settled(unit: Unit): void {

@@ -76,11 +76,11 @@ export class Agent {
    * failed: it is told once, and what was done for it is not done twice. A speculative answer thinks but runs no tool
    * before it is confirmed (RT-51).
    */
-  answer(turn: AgentTurn, options: { isSpeculative?: boolean } = {}): Answer {
+  answer(turn: AgentTurn, options: { isPreemptive?: boolean } = {}): Answer {
     this.history.userSaid(turn.id, turn.text);
     return this.reply(turn.id, {
       isUncertain: turn.isUncertain ?? false,
-      isSpeculative: options.isSpeculative ?? false,
+      isPreemptive: options.isPreemptive ?? false,
       fallbackLine: null,
     });
   }
@@ -99,7 +99,7 @@ export class Agent {
     }
     return this.reply(null, {
       isUncertain: false,
-      isSpeculative: false,
+      isPreemptive: false,
       fallbackLine: transferFailedLine(this.parts.language),
     });
   }
@@ -128,7 +128,7 @@ export class Agent {
 
   private reply(
     turnId: number | null,
-    how: { isUncertain: boolean; isSpeculative: boolean; fallbackLine: string | null },
+    how: { isUncertain: boolean; isPreemptive: boolean; fallbackLine: string | null },
   ): Answer {
     const entry = this.history.beginReply(turnId);
     const { llm, config, systemParts, toolBox } = this.parts;

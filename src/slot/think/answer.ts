@@ -34,7 +34,7 @@ export interface AnswerParts {
   entry: ReplyEntry;
   turnId: number;
   isUncertain: boolean;
-  isSpeculative: boolean;
+  isPreemptive: boolean;
   /** Said where the model says nothing. */
   fallbackLine: string | null;
   ask: (signal: AbortSignal) => AsyncIterable<LlmDelta>;
@@ -64,7 +64,7 @@ export class Answer {
     this.whenConfirmed = promise;
     this.settleConfirmed = resolve;
     this.isSpeakable = parts.speakableCheck();
-    if (!parts.isSpeculative) resolve();
+    if (!parts.isPreemptive) resolve();
   }
 
   /** What is to be done once the reply has been heard to its end; complete when the clauses are. */

@@ -8,8 +8,8 @@ const DEFAULT_FRAME_MS = 100;
 const MAX_FRAME_MS = 200;
 
 /** Bytes of an outgoing frame: the wish where it follows the rules at this rate, else 100 ms. */
-export function frameBytesFor(rateHz: number, wishedBytes: number | null): number {
-  return isFrameSize(rateHz, wishedBytes) ? wishedBytes : (DEFAULT_FRAME_MS * rateHz * 2) / 1000;
+export function frameBytesFor(rateHz: number, requestedBytes: number | null): number {
+  return isFrameSize(rateHz, requestedBytes) ? requestedBytes : (DEFAULT_FRAME_MS * rateHz * 2) / 1000;
 }
 
 /** Whether frames of this size may be sent at this rate. */

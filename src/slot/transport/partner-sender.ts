@@ -29,7 +29,7 @@ export type SenderClock = Pick<ProviderClock, 'nowMs' | 'after'>;
 export class PartnerSender {
   private readonly send: (text: string) => void;
   private readonly clock: SenderClock;
-  private readonly wishedBytes: number | null;
+  private readonly requestedBytes: number | null;
   private readonly writer: PartnerWriter;
   private frames: FrameCollector;
   private resampler: Resampler | null;
@@ -55,7 +55,7 @@ export class PartnerSender {
   }) {
     this.send = options.send;
     this.clock = options.clock;
-    this.wishedBytes = options.frameBytes;
+    this.requestedBytes = options.frameBytes;
     this.writer = new PartnerWriter(options.streamSid);
     const parts = partsFor(options.rateHz, options.frameBytes);
     this.frames = parts.frames;
@@ -115,7 +115,7 @@ export class PartnerSender {
   changeRate(rateHz: number): void {
     const rest = this.frames.pad();
     if (rest !== null) this.enqueueFrame(rest);
-    const parts = partsFor(rateHz, this.wishedBytes);
+    const parts = partsFor(rateHz, this.requestedBytes);
     this.frames = parts.frames;
     this.resampler = parts.resampler;
     this.frameMs = parts.frameMs;
@@ -180,8 +180,8 @@ export class PartnerSender {
   }
 }
 
-function partsFor(rateHz: number, wishedBytes: number | null) {
-  const frameBytes = frameBytesFor(rateHz, wishedBytes);
+function partsFor(rateHz: number, requestedBytes: number | null) {
+  const frameBytes = frameBytesFor(rateHz, requestedBytes);
   return {
     frames: new FrameCollector(frameBytes),
     resampler: rateHz === LINE_RATE_HZ ? null : new (audioKernels().Resampler)(LINE_RATE_HZ, rateHz),

@@ -3,12 +3,12 @@
  * and words that always are (RT-12, RT-13). Each language lists its script and the Latin spelling that transcripts
  * use. A bot may replace or extend both lists.
  */
-export interface OverlapPhrases {
+export interface InterruptionPhrases {
   backchannels: readonly string[];
   stops: readonly string[];
 }
 
-const EVERY_LANGUAGE: OverlapPhrases = {
+const EVERY_LANGUAGE: InterruptionPhrases = {
   backchannels: [
     'hm',
     'hmm',
@@ -29,7 +29,7 @@ const EVERY_LANGUAGE: OverlapPhrases = {
   stops: ['stop', 'wait', 'hello'],
 };
 
-const BY_LANGUAGE: Record<string, OverlapPhrases> = {
+const BY_LANGUAGE: Record<string, InterruptionPhrases> = {
   en: {
     backchannels: [
       'yes',
@@ -174,10 +174,10 @@ const BY_LANGUAGE: Record<string, OverlapPhrases> = {
 };
 
 /** Lists of a language (BCP 47) together with those that hold everywhere; unknown languages have the latter only. */
-export function overlapPhrases(language: string | undefined): OverlapPhrases {
+export function interruptionPhrases(language: string | undefined): InterruptionPhrases {
   const own = BY_LANGUAGE[(language ?? '').toLowerCase().split('-')[0] ?? ''];
   // Callers in India mix English into every language, so its lists hold beside the bot's own.
-  const english = BY_LANGUAGE.en as OverlapPhrases;
+  const english = BY_LANGUAGE.en as InterruptionPhrases;
   const parts = [EVERY_LANGUAGE, english, ...(own && own !== english ? [own] : [])];
   return {
     backchannels: parts.flatMap(({ backchannels }) => backchannels),

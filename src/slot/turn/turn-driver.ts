@@ -4,12 +4,12 @@ import type { SttSession, SttTurnEvent } from '../../providers/speech-to-text.ts
 import type { HearingHz } from '../audio/hearing-rate.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
-import { isCheckIn } from './overlap-meaning.ts';
+import { isCheckIn } from './interruption-meaning.ts';
 import { createTurnMachine, step } from './turn-machine.ts';
 import { joined } from './turn-moves.ts';
 import { dueTimer } from './turn-timers.ts';
 import type {
-  OverlapMeaning,
+  InterruptionMeaning,
   TurnAction,
   TurnEvent,
   TurnRules,
@@ -36,7 +36,7 @@ export interface TurnDriverOptions {
   waits: TurnWaits;
   turnModel: TurnJudge | null;
   turnThreshold: number;
-  meaningOf: (text: string) => OverlapMeaning;
+  meaningOf: (text: string) => InterruptionMeaning;
   stt: Pick<SttSession, 'flush' | 'discard'>;
   /** Which engine listens may change in the middle of a call. */
   strategy: () => TurnStrategy;
@@ -44,7 +44,7 @@ export interface TurnDriverOptions {
   givesInterims: () => boolean;
   /** How long the text of a finished turn takes this engine, in samples. */
   finalWaitSamples: () => number;
-  ears: {
+  speechInput: {
     readonly heardUptoSample: number;
     readonly hearsEcho: boolean;
     turnIsOpen: boolean;
@@ -53,7 +53,7 @@ export interface TurnDriverOptions {
     turnAudio(fromSample: number, toSample: number): Int16Array;
   };
   hooks: {
-    obey(action: CallAction): void;
+    apply(action: CallAction): void;
     /** A turn could not be transcribed; what follows comes as an action. */
     onTranscriptionFailure(error: Error): void;
     /** What the caller says, so far or in the end. */
@@ -143,7 +143,7 @@ export class TurnDriver {
   }
 
   interim(text: string): void {
-    if (text.trim() === '' || this.options.ears.hearsEcho) return;
+    if (text.trim() === '' || this.options.speechInput.hearsEcho) return;
     this.interimAtSample = this.now;
     this.options.hooks.onText(text);
     this.send({ type: 'interim', text, meaning: this.meaningOf(text) });
@@ -157,7 +157,7 @@ export class TurnDriver {
       this.noteConfidence(this.state.turn?.id ?? this.state.turnCount + 1, event.confidence);
     this.send({ type: 'engine_turn', what: event.type, text, meaning: this.meaningOf(text) });
     if (event.type === 'resumed') this.options.hooks.onContinued();
-    if (event.type === 'eager_end' && this.state.turn && !this.state.turn.isOverlap) {
+    if (event.type === 'eager_end' && this.state.turn && !this.state.turn.isInterruptionCandidate) {
       this.options.hooks.onProbableEnd(this.state.turn.id, joined(this.state.turn.settledText, text.trim()));
     }
   }
@@ -192,12 +192,12 @@ export class TurnDriver {
   }
 
   /** What words mean that are said over the bot, by the lists alone. */
-  overlapMeaning(text: string): OverlapMeaning {
+  interruptionMeaning(text: string): InterruptionMeaning {
     return this.options.meaningOf(text);
   }
 
   private get now(): number {
-    return this.options.ears.heardUptoSample;
+    return this.options.speechInput.heardUptoSample;
   }
 
   private due() {
@@ -207,7 +207,7 @@ export class TurnDriver {
   private take(event: TurnEvent): void {
     if (this.isStopped || (this.isSuspended && event.type !== 'timer')) return;
     const { rules } = this.state;
-    const { ears, waits } = this.options;
+    const { speechInput, waits } = this.options;
     rules.finalWaitSamples = this.options.finalWaitSamples();
     rules.givesInterims = this.interimAtSample >= 0 || this.options.givesInterims();
     rules.silenceSamples = waits.silenceSamples;
@@ -217,15 +217,15 @@ export class TurnDriver {
     const actions = step(this.state, event, this.now);
     const decided = this.state.turn ?? before;
     if (decided?.isDecided && !wasDecided) this.evidenceFor(decided.id).decidedAtMs = monotonicMs();
-    for (const action of actions) this.obey(action);
-    ears.turnIsOpen = this.state.turn !== null;
+    for (const action of actions) this.apply(action);
+    speechInput.turnIsOpen = this.state.turn !== null;
   }
 
-  private obey(action: TurnAction): void {
+  private apply(action: TurnAction): void {
     if (action.type === 'judge') void this.judge(action);
     else if (action.type === 'flush') this.askForText(action.turn);
     else if (action.type === 'discard') this.options.stt.discard();
-    else this.options.hooks.obey(action);
+    else this.options.hooks.apply(action);
   }
 
   /** Whether the text that is due is on its way: then the wait grows instead of ending (RT-06). */
@@ -244,12 +244,16 @@ export class TurnDriver {
 
   private async judge(asked: Extract<TurnAction, { type: 'judge' }>): Promise<void> {
     const { turn, epoch, toSample } = asked;
-    const { turnModel, ears, turnThreshold } = this.options;
+    const { turnModel, speechInput, turnThreshold } = this.options;
     const fromSample = this.state.turn?.fromSample ?? toSample;
     const reason = this.speechSamples < TURN_MIN_SPEECH_SAMPLES ? 'short' : turnModel ? null : 'off';
     const verdict =
       turnModel && reason === null
-        ? await turnModel.judge(ears.turnAudio(fromSample, toSample), VERDICT_DEADLINE_MS, ears.hearHz)
+        ? await turnModel.judge(
+            speechInput.turnAudio(fromSample, toSample),
+            VERDICT_DEADLINE_MS,
+            speechInput.hearHz,
+          )
         : { decidedBy: 'silence_rule' as const, reason };
     const isModel = verdict.decidedBy === 'model';
     this.evidenceFor(turn).ruleReason = isModel ? null : verdict.reason;
@@ -285,7 +289,7 @@ export class TurnDriver {
   }
 
   /** Somebody who only asks whether the bot is there does not take back what they asked before. */
-  private meaningOf(text: string): OverlapMeaning {
+  private meaningOf(text: string): InterruptionMeaning {
     const meaning = this.options.meaningOf(text);
     const { reply } = this.state;
     const owes = reply !== null && !reply.wasAudible;

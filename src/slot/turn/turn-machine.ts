@@ -1,13 +1,13 @@
 import {
-  armDebt,
-  boundOverlap,
+  armResponseTimers,
+  boundInterruption,
   cancelClosing,
-  DEBT_TIMERS,
   END_TIMERS,
   endReply,
   enter,
+  INTERRUPTION_TIMERS,
   newTurn,
-  OVERLAP_TIMERS,
+  RESPONSE_TIMERS,
   releaseBot,
   settle,
   stopSpeech,
@@ -47,7 +47,7 @@ export function createTurnMachine(rules: TurnRules): TurnState {
     engine: { isOpen: false, signSample: 0 },
     audibleUntilSample: 0,
     reply: null,
-    isHeld: false,
+    isPaused: false,
     unheard: null,
     answered: null,
     linesUsed: 0,
@@ -116,7 +116,7 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
       onLineBusy(state, event.untilSample);
       break;
     case 'awaits_caller':
-      if (state.timers.has('debt_end')) armDebt(state, state.nowSample);
+      if (state.timers.has('debt_end')) armResponseTimers(state, state.nowSample);
       break;
     case 'line_returned':
       onLineReturned(state, actions);
@@ -155,19 +155,23 @@ function onSpeechStart(state: TurnState, fromSample: number, actions: TurnAction
   turn.isTextCurrent = false;
   turn.isDecided = false;
   disarm(state, ...END_TIMERS);
-  if (!state.reply) disarm(state, ...DEBT_TIMERS);
+  if (!state.reply) disarm(state, ...RESPONSE_TIMERS);
   if (botHasFloor) overlap(state, turn, fromSample);
   else enter(state, 'caller_speaking');
 }
 
 /** Two speak at once: the bot is paused soon, and the caller's words or persistence decide who goes on (RT-11). */
 function overlap(state: TurnState, turn: CallerTurn, fromSample: number): void {
-  turn.isOverlap = true;
-  enter(state, 'overlapped');
+  turn.isInterruptionCandidate = true;
+  enter(state, 'interruption_candidate');
   const { rules } = state;
-  arm(state, 'hold', fromSample + rules.holdSamples);
-  if (timeRuleHolds(rules)) arm(state, 'commit', fromSample + rules.commitSamples);
-  boundOverlap(state, turn, fromSample + rules.commitSamples + rules.overlapDecideSamples);
+  arm(state, 'interruption_pause', fromSample + rules.interruptionPauseSamples);
+  if (timeRuleHolds(rules)) arm(state, 'interruption_confirm', fromSample + rules.interruptionConfirmSamples);
+  boundInterruption(
+    state,
+    turn,
+    fromSample + rules.interruptionConfirmSamples + rules.interruptionDecideSamples,
+  );
 }
 
 /** A turn that holds nothing but the echo of the bot never was one (RT-18). */
@@ -175,7 +179,7 @@ function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   const { turn } = state;
   if (!state.isSpeech || !turn || turn.settledText !== '') return;
   turn.interim = '';
-  if (turn.isOverlap) {
+  if (turn.isInterruptionCandidate) {
     yieldToBot(state, turn, actions);
     // What an engine still makes of it is the bot's own words.
     state.unheard = null;
@@ -193,7 +197,7 @@ function onLineReturned(state: TurnState, actions: TurnAction[]): void {
   state.unheard = null;
   state.isSpeech = false;
   state.linesUsed = 0;
-  disarm(state, ...END_TIMERS, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+  disarm(state, ...END_TIMERS, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
   actions.push({ type: 'discard' });
   releaseBot(state, actions);
   settle(state, actions);
@@ -203,7 +207,7 @@ function onReplyBegun(state: TurnState, reply: number, isProtected: boolean, act
   state.reply = { id: reply, isProtected, isBound: isProtected, isAudible: false, wasAudible: false };
   releaseBot(state, actions);
   // A line that stands in for an answer does not begin the debt anew.
-  if (!state.timers.has('debt_end')) armDebt(state, state.nowSample);
+  if (!state.timers.has('debt_end')) armResponseTimers(state, state.nowSample);
   if (state.phase === 'closing') return;
   if (state.turn && state.isSpeech && !isProtected) overlap(state, state.turn, state.nowSample);
   else if (!state.turn) enter(state, 'bot_thinking');
@@ -214,7 +218,7 @@ function onReplyBound(state: TurnState, reply: number, isProtected: boolean, act
   state.reply.isBound = true;
   if (!isProtected || state.reply.isProtected) return;
   state.reply.isProtected = true;
-  if (state.turn?.isOverlap) yieldToBot(state, state.turn, actions);
+  if (state.turn?.isInterruptionCandidate) yieldToBot(state, state.turn, actions);
 }
 
 function onAudioStarted(state: TurnState, reply: number): void {
@@ -223,7 +227,7 @@ function onAudioStarted(state: TurnState, reply: number): void {
   state.reply.wasAudible = true;
   // Once heard, an answer cannot be taken back together with its question.
   state.answered = null;
-  disarm(state, ...DEBT_TIMERS);
+  disarm(state, ...RESPONSE_TIMERS);
   arm(state, 'playout_stuck', state.nowSample + state.rules.playoutStuckSamples);
   if (state.phase === 'bot_thinking') enter(state, 'bot_speaking');
 }
@@ -233,7 +237,7 @@ function onAudioDry(state: TurnState, reply: number): void {
   state.reply.isAudible = false;
   state.audibleUntilSample = state.nowSample;
   disarm(state, 'playout_stuck');
-  armDebt(state, state.nowSample);
+  armResponseTimers(state, state.nowSample);
   if (state.phase === 'bot_speaking') enter(state, 'bot_thinking');
 }
 

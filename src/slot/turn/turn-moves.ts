@@ -2,7 +2,7 @@ import { arm, disarm, disarmAllBut } from './turn-timers.ts';
 import type {
   CallerTurn,
   DecidedBy,
-  OverlapMeaning,
+  InterruptionMeaning,
   Phase,
   TakenTurn,
   TurnAction,
@@ -11,11 +11,15 @@ import type {
 } from './turn-types.ts';
 
 /** Armed while the bot owes words. */
-export const DEBT_TIMERS = ['debt_filler', 'debt_rescue', 'debt_end'] as const;
+export const RESPONSE_TIMERS = ['debt_filler', 'debt_rescue', 'debt_end'] as const;
 /** Armed for a reply and void without it. */
-const BOT_TIMERS = [...DEBT_TIMERS, 'playout_stuck', 'goodbye_cap', 'closing_listen'] as const;
+const BOT_TIMERS = [...RESPONSE_TIMERS, 'playout_stuck', 'goodbye_cap', 'closing_listen'] as const;
 /** Armed while both speak. */
-export const OVERLAP_TIMERS = ['hold', 'commit', 'overlap_decide'] as const;
+export const INTERRUPTION_TIMERS = [
+  'interruption_pause',
+  'interruption_confirm',
+  'interruption_decide',
+] as const;
 /** One of them is armed while it is open whether a turn is over. */
 export const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_doubt', 'stt_turn_stuck'] as const;
 
@@ -23,7 +27,7 @@ export const END_TIMERS = ['verdict_wait', 'turn_end', 'stt_doubt', 'stt_turn_st
 export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAction[]): void {
   if (!state.isSpeech) return;
   state.isSpeech = false;
-  disarm(state, 'speech_stuck', 'hold', 'commit');
+  disarm(state, 'speech_stuck', 'interruption_pause', 'interruption_confirm');
   const { turn } = state;
   if (!turn) {
     settle(state, actions);
@@ -31,9 +35,9 @@ export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAc
   }
   turn.lastSpeechSample = Math.max(turn.lastSpeechSample, lastSample);
   turn.epoch++;
-  if (turn.isOverlap) {
+  if (turn.isInterruptionCandidate) {
     // Short, and over the bot: only its words can tell whether it was meant.
-    boundOverlap(state, turn, state.nowSample + state.rules.overlapDecideSamples);
+    boundInterruption(state, turn, state.nowSample + state.rules.interruptionDecideSamples);
     askForText(state, turn, actions);
     return;
   }
@@ -86,10 +90,10 @@ export function endReply(
   if (how === 'cut') state.closing = null;
   disarm(state, ...BOT_TIMERS);
   releaseBot(state, actions);
-  if (state.turn?.isOverlap) {
+  if (state.turn?.isInterruptionCandidate) {
     // The bot came to its end by itself: what is being said now is an ordinary turn.
-    state.turn.isOverlap = false;
-    disarm(state, ...OVERLAP_TIMERS);
+    state.turn.isInterruptionCandidate = false;
+    disarm(state, ...INTERRUPTION_TIMERS);
   }
   settle(state, actions);
 }
@@ -101,7 +105,7 @@ export function decide(state: TurnState, turn: CallerTurn, by: DecidedBy, action
   turn.isDecided = true;
   disarm(state, ...END_TIMERS);
   // From the caller's last word on somebody works on what they wait for (RT-21).
-  if (!state.reply) armDebt(state, turn.lastSpeechSample);
+  if (!state.reply) armResponseTimers(state, turn.lastSpeechSample);
   if (turn.isTextCurrent) {
     finish(state, turn, actions);
     return;
@@ -121,7 +125,7 @@ function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): 
 
 /** The text is there; the turn is taken unless the bot may not be interrupted now, or it holds no words. */
 export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  disarm(state, ...OVERLAP_TIMERS, ...END_TIMERS, 'final_wait');
+  disarm(state, ...INTERRUPTION_TIMERS, ...END_TIMERS, 'final_wait');
   if (turn.settledText === '') {
     state.turn = null;
     actions.push({ type: 'empty_turn', mayContinue: turn.cutReply });
@@ -151,7 +155,7 @@ export function take(state: TurnState, turn: CallerTurn, actions: TurnAction[]):
   state.answered = taken;
   state.linesUsed = 0;
   // Counted from the caller's last word where it began while the text was still to come.
-  if (!state.timers.has('debt_end')) armDebt(state, taken.toSample);
+  if (!state.timers.has('debt_end')) armResponseTimers(state, taken.toSample);
   enter(state, 'bot_thinking');
   actions.push({ type: 'take_turn', ...taken });
 }
@@ -161,7 +165,7 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
   turn.awaitsFinal = false;
   disarm(state, 'final_wait');
   if (state.isSpeech) return;
-  if (turn.isOverlap) {
+  if (turn.isInterruptionCandidate) {
     yieldToBot(state, turn, actions);
     return;
   }
@@ -183,10 +187,10 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
 }
 
 /** The words that were said over the bot are known. */
-export function judgeOverlap(
+export function judgeInterruption(
   state: TurnState,
   turn: CallerTurn,
-  meaning: OverlapMeaning,
+  meaning: InterruptionMeaning,
   actions: TurnAction[],
 ): void {
   if (meaning === 'interruption') commit(state, turn, actions);
@@ -206,8 +210,8 @@ export function commit(state: TurnState, turn: CallerTurn, actions: TurnAction[]
 }
 
 function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  turn.isOverlap = false;
-  disarm(state, ...OVERLAP_TIMERS);
+  turn.isInterruptionCandidate = false;
+  disarm(state, ...INTERRUPTION_TIMERS);
   const { reply, answered } = state;
   if (!reply) return;
   const isUnheard = !reply.wasAudible && !reply.isBound && answered !== null;
@@ -215,7 +219,7 @@ function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): v
   state.answered = null;
   state.closing = null;
   // Cutting the bot ends its being held as well.
-  state.isHeld = false;
+  state.isPaused = false;
   disarm(state, ...BOT_TIMERS);
   if (isUnheard) {
     // Nobody heard the answer: question and continuation are one turn.
@@ -234,7 +238,7 @@ export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnActi
   if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
   else if (turn.awaitsFinal) state.unheard = { turn: turn.id, fromSample: turn.fromSample };
   if (!turn.isTextCurrent && !turn.awaitsFinal) actions.push({ type: 'discard' });
-  disarm(state, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+  disarm(state, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
   releaseBot(state, actions);
   state.turn = null;
   // Whatever still sounds is not speech to anybody; a new beginning is a new question.
@@ -244,26 +248,26 @@ export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnActi
 
 /** Finds the phase that follows from what is left, when nothing has just begun. */
 export function settle(state: TurnState, actions: TurnAction[]): void {
-  if (state.closing === 'closure_phrase' && state.turn && !state.turn.isOverlap) {
+  if (state.closing === 'closure_phrase' && state.turn && !state.turn.isInterruptionCandidate) {
     // The caller is not done: the bot does not hang up on them.
     cancelClosing(state, actions);
   }
   const { turn, reply } = state;
   if (state.closing) {
     state.turn = null;
-    disarm(state, ...END_TIMERS, ...OVERLAP_TIMERS, 'final_wait', 'speech_stuck');
+    disarm(state, ...END_TIMERS, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
     releaseBot(state, actions);
     close(state);
   } else if (reply) {
-    const isOver = turn?.isOverlap && (state.isSpeech || turn.awaitsFinal);
-    enter(state, isOver ? 'overlapped' : reply.isAudible ? 'bot_speaking' : 'bot_thinking');
+    const isOver = turn?.isInterruptionCandidate && (state.isSpeech || turn.awaitsFinal);
+    enter(state, isOver ? 'interruption_candidate' : reply.isAudible ? 'bot_speaking' : 'bot_thinking');
   } else if (turn && state.isSpeech) {
     enter(state, 'caller_speaking');
   } else if (turn) {
     endLeftOver(state, turn, actions);
   } else {
     enter(state, 'caller_silent');
-    disarm(state, ...DEBT_TIMERS);
+    disarm(state, ...RESPONSE_TIMERS);
     arm(state, 're_engage', state.nowSample + state.rules.reEngageSamples);
   }
 }
@@ -315,12 +319,12 @@ export function end(
 }
 
 /** The bot owes words since then, or since it was heard last. */
-export function armDebt(state: TurnState, fromSample: number): void {
+export function armResponseTimers(state: TurnState, fromSample: number): void {
   const { rules } = state;
   const since = Math.max(fromSample, state.audibleUntilSample);
   arm(state, 'debt_filler', since + rules.fillerSamples);
   arm(state, 'debt_rescue', since + rules.rescueSamples);
-  arm(state, 'debt_end', since + rules.debtEndSamples);
+  arm(state, 'debt_end', since + rules.responseTimeoutSamples);
 }
 
 export function enter(state: TurnState, phase: Phase): void {
@@ -330,18 +334,19 @@ export function enter(state: TurnState, phase: Phase): void {
 
 /** A bot that was paused goes on. */
 export function releaseBot(state: TurnState, actions: TurnAction[]): void {
-  if (!state.isHeld) return;
-  state.isHeld = false;
+  if (!state.isPaused) return;
+  state.isPaused = false;
   actions.push({ type: 'resume_bot' });
 }
 
 /** The bot is kept waiting for the meaning of what is said over it, but not for longer than the bound (RT-14). */
-export function boundOverlap(state: TurnState, turn: CallerTurn, dueSample: number): void {
-  const lastSample = turn.fromSample + state.rules.commitSamples + 2 * state.rules.overlapDecideSamples;
-  arm(state, 'overlap_decide', Math.min(dueSample, lastSample));
+export function boundInterruption(state: TurnState, turn: CallerTurn, dueSample: number): void {
+  const lastSample =
+    turn.fromSample + state.rules.interruptionConfirmSamples + 2 * state.rules.interruptionDecideSamples;
+  arm(state, 'interruption_decide', Math.min(dueSample, lastSample));
 }
 
-export function newTurn(state: TurnState, fromSample: number, isOverlap: boolean): CallerTurn {
+export function newTurn(state: TurnState, fromSample: number, isInterruptionCandidate: boolean): CallerTurn {
   return {
     id: ++state.turnCount,
     fromSample,
@@ -359,7 +364,7 @@ export function newTurn(state: TurnState, fromSample: number, isOverlap: boolean
     isDecided: false,
     usedInterim: false,
     isByText: false,
-    isOverlap,
+    isInterruptionCandidate,
     cutReply: false,
   };
 }

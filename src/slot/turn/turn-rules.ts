@@ -43,16 +43,16 @@ export function turnRules(config: TurnConfig, engine: EngineFacts): TurnRules {
     // Leaves an engine the time to be reconnected and to hear the turn again (reference/providers.md 2: 5 s in all).
     finalBoundSamples: samplesOf(6_000),
     speechStuckSamples: samplesOf(60_000),
-    holdSamples: samplesOf(vad.interruption_ms ?? 250),
-    commitSamples: samplesOf(vad.commit_ms ?? 600),
-    overlapDecideSamples: samplesOf(vad.resume_ms ?? 1_200),
+    interruptionPauseSamples: samplesOf(vad.interruption_ms ?? 250),
+    interruptionConfirmSamples: samplesOf(vad.commit_ms ?? 600),
+    interruptionDecideSamples: samplesOf(vad.resume_ms ?? 1_200),
     minWords: config.min_words_interruption,
     reEngageSamples: samplesOf((config.re_engagement.after_seconds ?? DEFAULT_RE_ENGAGE_SECONDS) * 1_000),
     reEngageLines: reEngagementLines(config.re_engagement).length,
     // With the pauses of a telephone line this keeps every silence below 4 s (RT-21, RT-59).
     fillerSamples: samplesOf(3_000),
     rescueSamples: samplesOf(10_000),
-    debtEndSamples: samplesOf(20_000),
+    responseTimeoutSamples: samplesOf(20_000),
     playoutStuckSamples: samplesOf(300_000),
     goodbyeCapSamples: samplesOf(8_000),
     // RT-22: 0.6 s; who begins within it is noticed when their speech has become certain.

@@ -7,7 +7,7 @@ import {
   enter,
   finish,
   joined,
-  judgeOverlap,
+  judgeInterruption,
   newTurn,
   signOfEngine,
   textMissing,
@@ -15,7 +15,7 @@ import {
 import { arm, disarm } from './turn-timers.ts';
 import type {
   CallerTurn,
-  OverlapMeaning,
+  InterruptionMeaning,
   TurnAction,
   TurnEvent,
   TurnRules,
@@ -72,7 +72,7 @@ function heardWithoutSpeech(state: TurnState, turn: CallerTurn): void {
 export function onInterim(
   state: TurnState,
   text: string,
-  meaning: OverlapMeaning,
+  meaning: InterruptionMeaning,
   actions: TurnAction[],
 ): void {
   let { turn } = state;
@@ -97,14 +97,14 @@ export function onInterim(
   turn.interim = text;
   turn.interimMeaning = meaning;
   if (turn.isByText) heardWithoutSpeech(state, turn);
-  if (turn.isOverlap && meaning === 'interruption') commit(state, turn, actions);
+  if (turn.isInterruptionCandidate && meaning === 'interruption') commit(state, turn, actions);
 }
 
 export function onFinal(
   state: TurnState,
   turnId: number,
   text: string,
-  meaning: OverlapMeaning,
+  meaning: InterruptionMeaning,
   actions: TurnAction[],
 ): void {
   const { turn } = state;
@@ -125,7 +125,7 @@ export function onFinal(
   if (state.isSpeech) return;
   turn.isTextCurrent = true;
   if (!wasAwaited) return;
-  if (turn.isOverlap) judgeOverlap(state, turn, meaning, actions);
+  if (turn.isInterruptionCandidate) judgeInterruption(state, turn, meaning, actions);
   else if (turn.isDecided) finish(state, turn, actions);
 }
 
@@ -164,7 +164,7 @@ export function onEngineTurn(
   signOfEngine(state);
   if (event.what !== 'end') return;
   const text = event.text.trim();
-  if (text === '' && (!state.turn || state.turn.isOverlap || state.isSpeech)) return;
+  if (text === '' && (!state.turn || state.turn.isInterruptionCandidate || state.isSpeech)) return;
   // Text without any voice activity still opens a turn: short words are swallowed by a detector (RT-02).
   const turn =
     state.turn ?? newTurn(state, state.nowSample, state.reply !== null && !state.reply.isProtected);
@@ -180,6 +180,6 @@ export function onEngineTurn(
   // The engine has heard the end; a detector that still hears something hears no speech.
   state.isSpeech = false;
   disarm(state, 'speech_stuck');
-  if (turn.isOverlap) judgeOverlap(state, turn, event.meaning, actions);
+  if (turn.isInterruptionCandidate) judgeInterruption(state, turn, event.meaning, actions);
   else finish(state, turn, actions);
 }

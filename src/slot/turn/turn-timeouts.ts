@@ -49,18 +49,18 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
       actions.push({ type: 'expired', timer: name });
       textMissing(state, turn, actions);
       return;
-    case 'hold':
-      if (state.phase !== 'overlapped' || state.isHeld) return;
-      state.isHeld = true;
-      actions.push({ type: 'hold_bot' });
+    case 'interruption_pause':
+      if (state.phase !== 'interruption_candidate' || state.isPaused) return;
+      state.isPaused = true;
+      actions.push({ type: 'pause_bot' });
       return;
-    case 'commit':
+    case 'interruption_confirm':
       // Somebody who says "yes, yes" for a second still only listens (RT-11, RT-13).
-      if (state.phase !== 'overlapped' || !turn || turn.interimMeaning === 'backchannel') return;
+      if (state.phase !== 'interruption_candidate' || !turn || turn.interimMeaning === 'backchannel') return;
       commit(state, turn, actions);
       return;
-    case 'overlap_decide':
-      if (state.phase === 'overlapped' && turn) yieldToBot(state, turn, actions);
+    case 'interruption_decide':
+      if (state.phase === 'interruption_candidate' && turn) yieldToBot(state, turn, actions);
       return;
     case 'debt_filler':
       actions.push({ type: 'say_filler' });
@@ -72,7 +72,7 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
       return;
     case 'debt_end':
       actions.push({ type: 'expired', timer: name });
-      end(state, 'bot_debt', actions);
+      end(state, 'response_timeout', actions);
       return;
     case 'playout_stuck':
       if (!state.reply) return;
@@ -97,6 +97,6 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
 
 /** Without a word there is nothing to go on with, and the engine is given all the time there is. */
 function hasNothingYet(state: TurnState, turn: CallerTurn): boolean {
-  if (turn.isOverlap || turn.settledText !== '' || turn.interim !== '') return false;
+  if (turn.isInterruptionCandidate || turn.settledText !== '' || turn.interim !== '') return false;
   return state.nowSample < turn.askedAtSample + state.rules.finalBoundSamples;
 }

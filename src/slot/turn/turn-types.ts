@@ -10,7 +10,7 @@ export type Phase =
   | 'deciding'
   | 'bot_thinking'
   | 'bot_speaking'
-  | 'overlapped'
+  | 'interruption_candidate'
   | 'closing'
   | 'over';
 
@@ -30,11 +30,11 @@ export type TimerName =
   /** The final transcript has not come (RT-06). */
   | 'final_wait'
   /** Speech over the bot has lasted long enough to pause it (RT-11, stage one). */
-  | 'hold'
+  | 'interruption_pause'
   /** Speech over the bot has lasted long enough to take the floor (RT-11, the time rule). */
-  | 'commit'
+  | 'interruption_confirm'
   /** It is still open whether speech over the bot was meant (RT-14). */
-  | 'overlap_decide'
+  | 'interruption_decide'
   /** The bot owes an answer: a filler, the rescue line, the end (RT-21). */
   | 'debt_filler'
   | 'debt_rescue'
@@ -68,9 +68,9 @@ export interface TurnRules {
   /** Ask for the text whenever the caller stops, and not only at the end of a turn: right for engines that stream. */
   flushAtStop: boolean;
   speechStuckSamples: number;
-  holdSamples: number;
-  commitSamples: number;
-  overlapDecideSamples: number;
+  interruptionPauseSamples: number;
+  interruptionConfirmSamples: number;
+  interruptionDecideSamples: number;
   /** Words that take the floor; the time rule applies only where this is at most 1 or the engine gives no interims. */
   minWords: number;
   givesInterims: boolean;
@@ -78,7 +78,7 @@ export interface TurnRules {
   reEngageLines: number;
   fillerSamples: number;
   rescueSamples: number;
-  debtEndSamples: number;
+  responseTimeoutSamples: number;
   playoutStuckSamples: number;
   goodbyeCapSamples: number;
   closingListenSamples: number;
@@ -89,15 +89,15 @@ export interface TurnRules {
 }
 
 /** What words said over the bot mean; the lists behind it depend on the language (RT-12, RT-13). */
-export type OverlapMeaning = 'nothing' | 'backchannel' | 'too_few_words' | 'interruption';
+export type InterruptionMeaning = 'nothing' | 'backchannel' | 'too_few_words' | 'interruption';
 
 export type TurnEvent =
   | { type: 'speech_start'; fromSample: number }
   | { type: 'speech_stop'; lastSample: number }
   | { type: 'verdict'; turn: number; epoch: number; complete: boolean | null; probability: number | null }
   /** Text so far of the open turn, and what it means while the bot has the floor. */
-  | { type: 'interim'; text: string; meaning: OverlapMeaning }
-  | { type: 'final'; turn: number; text: string; meaning: OverlapMeaning }
+  | { type: 'interim'; text: string; meaning: InterruptionMeaning }
+  | { type: 'final'; turn: number; text: string; meaning: InterruptionMeaning }
   | { type: 'final_failed'; turn: number }
   /** The engine is being replaced, or still tells words: the text of a turn may take until then. */
   | { type: 'final_delayed'; untilSample: number }
@@ -110,7 +110,7 @@ export type TurnEvent =
       type: 'engine_turn';
       what: 'start' | 'eager_end' | 'resumed' | 'end';
       text: string;
-      meaning: OverlapMeaning;
+      meaning: InterruptionMeaning;
     }
   /** The bot begins to make a reply; its audio follows. */
   | { type: 'reply_begun'; reply: number; isProtected: boolean }
@@ -149,7 +149,7 @@ export type TurnAction =
   | { type: 'flush'; turn: number }
   /** Whatever the engine has heard since the last text belongs to nobody. */
   | { type: 'discard' }
-  | { type: 'hold_bot' }
+  | { type: 'pause_bot' }
   | { type: 'resume_bot' }
   /** Silence the bot for good; what was heard counts. */
   | { type: 'cut_bot'; reply: number }
@@ -166,7 +166,10 @@ export type TurnAction =
   | { type: 'say_rescue' }
   | { type: 'warn_duration' }
   | { type: 'closing_cancelled' }
-  | { type: 'end'; cause: 'end_call' | 'closure_phrase' | 'caller_silent' | 'max_duration' | 'bot_debt' }
+  | {
+      type: 'end';
+      cause: 'end_call' | 'closure_phrase' | 'caller_silent' | 'max_duration' | 'response_timeout';
+    }
   /** A timer that guards against something being stuck has fired: counted in the results (RT-09). */
   | { type: 'expired'; timer: TimerName };
 
@@ -180,7 +183,7 @@ export interface CallerTurn {
   /** Text that an earlier transcript of this turn has settled. */
   settledText: string;
   interim: string;
-  interimMeaning: OverlapMeaning;
+  interimMeaning: InterruptionMeaning;
   decidedBy: DecidedBy;
   probability: number | null;
   decidedAtSample: number;
@@ -196,7 +199,7 @@ export interface CallerTurn {
   /** Only words told of it, and no voice activity yet. */
   isByText: boolean;
   /** It began while the bot had the floor and has not taken it. */
-  isOverlap: boolean;
+  isInterruptionCandidate: boolean;
   /** It cut a bot that was being heard. */
   cutReply: boolean;
 }
@@ -224,7 +227,7 @@ export interface TurnState {
   /** The bot was heard until then, or will be. */
   audibleUntilSample: number;
   reply: BotReply | null;
-  isHeld: boolean;
+  isPaused: boolean;
   /** Said over the bot and given up before its text came. */
   unheard: { turn: number; fromSample: number } | null;
   /** The turn that the bot answers, until its reply is heard. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { CallbackWish, QcResult } from '../../contracts/call-results.ts';
+import type { CallbackRequest, QcResult } from '../../contracts/call-results.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import { callbackPrompt, localMoment, readCallbackWish } from './callback-wish.ts';
+import { callbackPrompt, localMoment, readCallbackRequest } from './callback-request.ts';
 
 /** interface.md, `cache` dict: the namespaces of work after the call. */
 export type PostCallNamespace = 'post_call_analysis' | 'qc_analysis' | 'callback_extraction';
@@ -23,7 +23,7 @@ export interface PostCallStage<T> {
 export interface PostCallStages {
   analysis: PostCallStage<Record<string, unknown>> | null;
   qc: PostCallStage<QcResult> | null;
-  callback: PostCallStage<CallbackWish> | null;
+  callback: PostCallStage<CallbackRequest> | null;
 }
 
 /** What the config asks for; `endedAtMs` is the wall time of the hang-up. */
@@ -57,7 +57,7 @@ function asked<T>(
   return typeof prompt === 'string' && prompt.trim() !== '' ? { ...stage, prompt } : null;
 }
 
-function callbackStage(config: RuntimeConfig, endedAtMs: number): PostCallStage<CallbackWish> {
+function callbackStage(config: RuntimeConfig, endedAtMs: number): PostCallStage<CallbackRequest> {
   const { instructions, default_delay_minutes: defaultDelayMinutes } = config.callback_detection ?? {};
   const prompt = callbackPrompt(instructions);
   const { timezone = 'UTC' } = config;
@@ -68,7 +68,7 @@ function callbackStage(config: RuntimeConfig, endedAtMs: number): PostCallStage<
     staticChars: prompt.length,
     version: createHash('sha256').update(prompt).digest('hex').slice(0, 16),
     remark: `The call ended on ${localMoment(endedAtMs, timezone)}.`,
-    check: (answer) => readCallbackWish(answer, { nowMs: endedAtMs, timezone, defaultDelayMinutes }),
+    check: (answer) => readCallbackRequest(answer, { nowMs: endedAtMs, timezone, defaultDelayMinutes }),
   };
 }
 

@@ -7,9 +7,9 @@ import { within } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LlmRequest } from '../../providers/language-model.ts';
 import type { ProviderContext } from '../../providers/provider-context.ts';
-import { openPromptCache, type SharedPromptCache } from '../providers/prompt-cache-client.ts';
+import { openPromptCache, type SharedPromptCache } from '../main-link/prompt-cache-client.ts';
+import type { CallLog } from '../record/call-log.ts';
 import { type AskedModel, askForJson } from './ask-for-json.ts';
-import type { CallLog } from './call-log.ts';
 import { type PostCallStage, postCallStages } from './post-call-stages.ts';
 
 /** Of a longer conversation the middle is left out: how it began and how it ended says the most. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
-import { isCoreSecret } from '../../../src/main/door/core-secret.ts';
+import { isCoreSecret } from '../../../src/main/ingress/core-secret.ts';
 import { AppError } from '../../../src/platform/app-error.ts';
 import { equalsSecret, matchesAnySecret } from '../../../src/platform/constant-time.ts';
 import { readSettings } from '../../../src/platform/settings.ts';

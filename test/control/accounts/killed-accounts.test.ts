@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { hashSecret } from '../../../src/control/accounts/secret-token.ts';
 import { createUserStore } from '../../../src/control/accounts/user-store.ts';
 import { createApiKeyStore } from '../../../src/control/api-keys/api-key-store.ts';
 import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
 import { isoNow } from '../../../src/platform/clock.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { hashSecret } from '../../../src/platform/secret-token.ts';
 
 t.setTimeout(120_000);
 

@@ -7,7 +7,7 @@ import { createAuditLog, type TransactionalAuditLog } from '../../../src/control
 import { auditRoutes } from '../../../src/control/audit/audit-routes.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { type AnyRoute, route } from '../../../src/control/http/route.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
@@ -69,7 +69,7 @@ export async function runAccounts(options: { baseUrl?: string } = {}): Promise<R
       guard: createCoreSecretGuard(['the core secret'], 'http://127.0.0.1'),
       baseUrl,
       limiter: new RateLimiter(() => clock.nowMs),
-      once: createOnce(createIdempotencyStore(store), () => clock.nowMs),
+      once: createIdempotencyGuard(createIdempotencyStore(store), () => clock.nowMs),
     }),
     onError: (error) => process.stderr.write(`${String((error as Error).stack)}\n`),
   });

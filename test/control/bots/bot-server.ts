@@ -14,15 +14,15 @@ import { createCacheRegistry } from '../../../src/control/caches/cache-registry.
 import { cacheRoutes } from '../../../src/control/caches/cache-routes.ts';
 import { createCachedBots } from '../../../src/control/caches/cached-bots.ts';
 import { createLivePromptCacheStore } from '../../../src/control/caches/live-prompt-cache.ts';
-import { TtlCache } from '../../../src/control/caches/ttl-cache.ts';
 import type { Authenticator, Role } from '../../../src/control/http/authenticate.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
 import { createHttpServer } from '../../../src/platform/http-server.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { TtlCache } from '../../../src/platform/ttl-cache.ts';
 
 export const CORE_SECRET = 'correct horse battery staple';
 
@@ -78,7 +78,7 @@ export async function botServer(t: Test) {
         baseUrl: () => 'http://127.0.0.1',
         guard: createCoreSecretGuard([CORE_SECRET], 'http://127.0.0.1'),
         limiter: new RateLimiter(() => 1),
-        once: createOnce(createIdempotencyStore(store), () => clock.wallMs),
+        once: createIdempotencyGuard(createIdempotencyStore(store), () => clock.wallMs),
       },
     ),
     onError: (error) => void t.fail('a request failed inside', { cause: String(error) }),

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { Bot, BotContent, NewBot } from '../../../src/contracts/bot.ts';
-import { autoDisposition } from '../../../src/control/bots/auto-disposition.ts';
 import { BotView, PatchBotBody } from '../../../src/control/bots/bot-views.ts';
 import { demoBot } from '../../../src/control/bots/demo-bot.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
+import { autoDisposition } from '../../../src/control/calls/auto-disposition.ts';
 import { NEW_BOT } from './bot-server.ts';
 
 interface Described {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createCacheRegistry } from '../../../src/control/caches/cache-registry.ts';
-import { TtlCache } from '../../../src/control/caches/ttl-cache.ts';
+import { TtlCache } from '../../../src/platform/ttl-cache.ts';
 import { testBot } from '../running-control.ts';
 import { configRig, HOUR_MS } from './rig.ts';
 

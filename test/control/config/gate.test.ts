@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openCall } from '../../../src/control/runtime-config/open-call.ts';
+import { openCall } from '../../../src/control/runtime-config/resolve-config.ts';
 import { testBot } from '../running-control.ts';
 import { configRig } from './rig.ts';
 

@@ -11,8 +11,8 @@ import { createLivePromptCacheStore } from '../../../src/control/caches/live-pro
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { createCampaignStore } from '../../../src/control/campaigns/campaign-store.ts';
 import type { CrmPrefetch } from '../../../src/control/crm/prefetch.ts';
-import { type OpenCallParts, openCall } from '../../../src/control/runtime-config/open-call.ts';
-import type { ConfigSettings } from '../../../src/control/runtime-config/surroundings.ts';
+import type { ConfigSettings } from '../../../src/control/runtime-config/config-inputs.ts';
+import { type OpenCallParts, openCall } from '../../../src/control/runtime-config/resolve-config.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { testBot } from '../running-control.ts';

@@ -6,7 +6,7 @@ import {
   POST_CALL_PUSH_EXAMPLE,
   PostCallPush,
 } from '../../../src/contracts/crm.ts';
-import { afterCallVariables, renderPush } from '../../../src/control/crm/after-call.ts';
+import { afterCallVariables, renderPush } from '../../../src/control/calls/after-call.ts';
 import { createCrmPrefetch } from '../../../src/control/crm/prefetch.ts';
 import { systemVariables } from '../../../src/control/runtime-config/variables.ts';
 import { testResults } from '../running-control.ts';

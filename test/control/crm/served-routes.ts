@@ -5,7 +5,7 @@ import { createCrmPrefetch } from '../../../src/control/crm/prefetch.ts';
 import type { Actor, Authenticator, Role } from '../../../src/control/http/authenticate.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
 import { webhookRoutes } from '../../../src/control/webhooks/webhook-routes.ts';
@@ -45,7 +45,7 @@ export async function serveCrmRoutes(): Promise<ServedRoutes> {
         guard: createCoreSecretGuard(['secret'], 'http://127.0.0.1'),
         baseUrl: () => 'http://127.0.0.1',
         limiter: new RateLimiter(() => performance.now()),
-        once: createOnce(createIdempotencyStore(f.store), Date.now),
+        once: createIdempotencyGuard(createIdempotencyStore(f.store), Date.now),
       },
     ),
     onError: (error) => {

@@ -57,7 +57,7 @@ t.test('a public route asks for nothing', async (t) => {
   }
 });
 
-t.test('every route that changes something is closed, but for those that open the door', async (t) => {
+t.test('every route that changes something is closed, but for those that open the ingress', async (t) => {
   const open = plane.operations
     .filter((operation) => operation.security.length === 0 && operation.method !== 'GET')
     .map((operation) => operation.id)

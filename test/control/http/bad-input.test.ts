@@ -8,7 +8,7 @@ const plane = await planeUnderTest({ requestsPerMinute: 1_000_000 });
 t.teardown(() => plane.stop());
 
 /** What makes an answer an error of this product: the form, a known code with its status, and an id for the log. */
-function mistakesOf(answer: Answer): string[] {
+function issuesOf(answer: Answer): string[] {
   if (!answer.headers.get('content-type')?.startsWith('application/problem+json')) return ['no problem+json'];
   const problem = JSON.parse(answer.text) as Record<string, unknown>;
   const known = ERRORS[problem.code as keyof typeof ERRORS];
@@ -35,7 +35,7 @@ t.test(
         sent++;
         const name = `${operation.id}, ${what}`;
         if (answer.status !== status) t.fail(`${name}: ${answer.status} for ${status} ${answer.text}`);
-        else for (const mistake of mistakesOf(answer)) t.fail(`${name}: ${mistake}`);
+        else for (const mistake of issuesOf(answer)) t.fail(`${name}: ${mistake}`);
         if (!operation.statuses.includes(answer.status))
           t.fail(`${name}: ${answer.status} is not documented`);
         if (plane.writes() !== before) t.fail(`${name}: something was written`);
@@ -51,7 +51,7 @@ t.test('a body over the limit of its route is refused before it is read', async 
     if (operation.body?.type !== 'application/json') continue;
     const answer = await plane.send(operation, { body: huge, headers: openers(plane, operation) });
     t.equal(answer.status, 413, operation.id);
-    t.same(mistakesOf(answer), []);
+    t.same(issuesOf(answer), []);
   }
 });
 

@@ -65,7 +65,7 @@ t.test('an orchestrator and a dialler written from the API document alone do the
   t.ok(own.listed.includes(heard.sessionId));
 });
 
-t.test('the fleet door answers what the API document says of it', async (t) => {
+t.test('the fleet ingress answers what the API document says of it', async (t) => {
   const document = (await (await fetch(`${plane}/api/v1/openapi.json`)).json()) as {
     paths: Record<string, { post?: Described; get?: Described }>;
   };

@@ -47,10 +47,10 @@ const UNPROVOKED: Record<string, string> = {
   'downloadExport 409': 'needs an export that is at work; records tests',
 };
 
-const door = await startFleetDoor();
+const ingress = await startFleetDoor();
 const receiver = await startReceiver();
 t.teardown(async () => {
-  await door.close();
+  await ingress.close();
   await receiver.close();
 });
 const seen = new Map<string, Set<number>>();
@@ -62,7 +62,7 @@ async function onPlane(
   use: (plane: PlaneUnderTest) => Promise<void>,
 ): Promise<void> {
   const plane = await planeUnderTest({
-    env: { FLEET_URLS: door.url },
+    env: { FLEET_URLS: ingress.url },
     outboundHttp: localHttp(),
     ...options,
   });
@@ -82,9 +82,9 @@ t.test('every route does what it is there for, and refuses what it says it refus
     const step = steps(plane, t);
     await walkBots(step);
     await walkCalls(plane, step, receiver);
-    await walkOutbound(step, door);
+    await walkOutbound(step, ingress);
     await walkTrunks(step);
-    await walkWidget(step, door);
+    await walkWidget(step, ingress);
     await walkPeople(plane, step);
     t.same(plane.mismatches, [], 'every success fits its declared schema');
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Actor, Authenticator } from '../../../src/control/http/authenticate.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import type { AnyRoute } from '../../../src/control/http/route.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
@@ -58,7 +58,7 @@ export async function serveTable(
         baseUrl: () => 'http://127.0.0.1',
         guard: createCoreSecretGuard(options.coreSecrets ?? [CORE_SECRET], 'http://127.0.0.1'),
         limiter: new RateLimiter(() => nowMs),
-        once: createOnce(createIdempotencyStore(store), () => nowMs),
+        once: createIdempotencyGuard(createIdempotencyStore(store), () => nowMs),
       }),
       onError: () => undefined,
     });

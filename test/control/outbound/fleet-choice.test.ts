@@ -51,7 +51,7 @@ t.test('R23 the host with the most free capacity takes the call', async (t) => {
 
 t.test('R163 a burst of calls gets what the fleet has free, and no host is asked for more', async (t) => {
   const doors = [await openDoor(FLEET_SECRET, 3), await openDoor(FLEET_SECRET, 4)];
-  for (const door of doors) door.dialMs = 50;
+  for (const ingress of doors) ingress.dialMs = 50;
   const plane = await planeOn(t, doors);
   const answers = await Promise.all(Array.from({ length: 30 }, () => place(plane)));
   t.equal(answers.filter(({ status }) => status === 200).length, 7);
@@ -65,15 +65,15 @@ t.test('R163 a burst of calls gets what the fleet has free, and no host is asked
 });
 
 t.test('calls that come while others are still being dialled find the slots that are left', async (t) => {
-  const door = await openDoor(FLEET_SECRET, 12);
-  door.dialMs = 700;
-  const plane = await planeOn(t, [door]);
+  const ingress = await openDoor(FLEET_SECRET, 12);
+  ingress.dialMs = 700;
+  const plane = await planeOn(t, [ingress]);
   const first = Array.from({ length: 8 }, () => place(plane));
-  await until(() => door.dialled.length === 8);
+  await until(() => ingress.dialled.length === 8);
   const second = Array.from({ length: 6 }, () => place(plane));
   const statuses = (await Promise.all([...first, ...second])).map(({ status }) => status);
   t.equal(statuses.filter((status) => status === 200).length, 12);
-  t.equal(door.late, 0);
+  t.equal(ingress.late, 0);
 });
 
 t.test('requests that look for a host are bounded, and those beyond are told at once', async (t) => {
@@ -114,11 +114,11 @@ t.test('R162 a full host is passed over for the next one, and nothing waits in a
     health: HEALTHY,
     dialout: { status: 429, body: '{"error":"At capacity"}' },
   });
-  const door = await openDoor(FLEET_SECRET, 1);
-  const plane = await planeOn(t, [stale, door]);
+  const ingress = await openDoor(FLEET_SECRET, 1);
+  const plane = await planeOn(t, [stale, ingress]);
   t.equal((await place(plane)).status, 200);
   t.equal(stale.dialouts, 1, 'it had promised more room');
-  t.equal(door.dialled.length, 1);
+  t.equal(ingress.dialled.length, 1);
 });
 
 t.test('at most three hosts are asked for one call', async (t) => {
@@ -167,22 +167,22 @@ t.test('a host that drains is not asked to dial', async (t) => {
 t.test('a customer is never called twice because an answer was lost', async (t) => {
   for (const dialout of ['cut', { status: 504, body: '' }, { status: 200, body: 'not json' }] as const) {
     const host = await openFaultyHost({ health: HEALTHY, dialout });
-    const door = await openDoor(FLEET_SECRET, 1);
-    const plane = await planeOn(t, [host, door]);
+    const ingress = await openDoor(FLEET_SECRET, 1);
+    const plane = await planeOn(t, [host, ingress]);
     const answer = await place(plane);
     t.match(answer, { status: 503, json: { code: 'no_fleet', detail: /may be running all the same/ } });
     t.equal(answer.headers.has('retry-after'), false);
     t.equal(host.dialouts, 1);
-    t.same(door.dialled, [], 'the next host was not asked');
+    t.same(ingress.dialled, [], 'the next host was not asked');
   }
 });
 
 t.test('hosts without SIP are passed over, and when none has it the answer says so', async (t) => {
   const without = await openDoor(FLEET_SECRET, 9, { withoutSip: true });
-  const door = await openDoor(FLEET_SECRET, 1);
-  const plane = await planeOn(t, [without, door]);
+  const ingress = await openDoor(FLEET_SECRET, 1);
+  const plane = await planeOn(t, [without, ingress]);
   t.equal((await place(plane)).status, 200);
-  t.equal(door.dialled.length, 1);
+  t.equal(ingress.dialled.length, 1);
   const alone = await planeOn(t, [await openDoor(FLEET_SECRET, 9, { withoutSip: true })]);
   t.match(await place(alone), { status: 503, json: { code: 'no_trunk', detail: /SIP is not configured/ } });
 });
@@ -192,7 +192,7 @@ t.test('hosts that refuse the core secret are named as what they are', async (t)
   t.match(await place(plane), { status: 503, json: { code: 'no_fleet', detail: /CORE_SECRET/ } });
 });
 
-t.test('the fleet is FLEET_URLS, or the own door where nothing is said', async (t) => {
+t.test('the fleet is FLEET_URLS, or the own ingress where nothing is said', async (t) => {
   const read = (env: Record<string, string>) => readSettings(env, '/folder', '/install');
   t.same(fleetUrls(read({}), null), ['http://127.0.0.1:8090']);
   t.same(fleetUrls(read({ FLEET_LISTEN: '127.0.0.1:0' }), 43_210), ['http://127.0.0.1:43210']);

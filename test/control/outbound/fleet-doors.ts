@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { DialoutRequest } from '../../../src/contracts/dialout.ts';
-import { openFleetDoor } from '../../../src/main/door/fleet-door.ts';
+import { openFleetIngress } from '../../../src/main/ingress/fleet-ingress.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { readSettings } from '../../../src/platform/settings.ts';
 
-/** A real fleet door. Behind it stands, in place of the media server, a list of the calls that it would have dialled. */
+/** A real fleet ingress. Behind it stands, in place of the media server, a list of the calls that it would have dialled. */
 export interface TestDoor {
   url: string;
   free: number;
   dialled: DialoutRequest[];
-  /** Dialouts that found no slot although the door had looked. */
+  /** Dialouts that found no slot although the ingress had looked. */
   late: number;
   draining: boolean;
   /** How long a host takes to make the room. */
@@ -24,7 +24,7 @@ export async function openDoor(
   free: number,
   options: { withoutSip?: boolean } = {},
 ): Promise<TestDoor> {
-  const door: TestDoor = {
+  const ingress: TestDoor = {
     url: '',
     free,
     dialled: [],
@@ -33,23 +33,23 @@ export async function openDoor(
     dialMs: 0,
     close: async () => undefined,
   };
-  const running = await openFleetDoor({
+  const running = await openFleetIngress({
     settings: readSettings(
       { FLEET_LISTEN: '127.0.0.1:0', CORE_SECRET: secret, WS_AUTH: 'secret' },
       '/folder',
       '/install',
     ),
     pool: { lease: () => null, release: () => undefined },
-    isDraining: () => door.draining,
+    isDraining: () => ingress.draining,
     pressure: () => null,
     health: () => ({
-      status: door.draining ? 'draining' : 'ok',
-      fleet_available: door.draining ? 0 : door.free,
+      status: ingress.draining ? 'draining' : 'ok',
+      fleet_available: ingress.draining ? 0 : ingress.free,
       fleet_total: 16,
-      fleet_busy: 16 - door.free,
+      fleet_busy: 16 - ingress.free,
       fleet_reserved: 0,
       fleet_draining: 0,
-      accepting: !door.draining,
+      accepting: !ingress.draining,
       version: 'test',
       started_at: '',
       server_time: '',
@@ -59,25 +59,25 @@ export async function openDoor(
       ? {}
       : {
           async dialOut(request) {
-            if (door.free === 0) {
-              door.late++;
+            if (ingress.free === 0) {
+              ingress.late++;
               return 'full';
             }
-            door.free--;
-            door.dialled.push(request);
-            await new Promise((resolve) => setTimeout(resolve, door.dialMs));
+            ingress.free--;
+            ingress.dialled.push(request);
+            await new Promise((resolve) => setTimeout(resolve, ingress.dialMs));
             const callId = randomUUID();
             return { status: 'accepted', call_id: callId, room_name: `room-${callId}` };
           },
         }),
     logger: createLogger({ level: 'silent', role: 'test' }),
   });
-  door.url = `http://127.0.0.1:${running.port}`;
-  door.close = () => running.close();
-  return door;
+  ingress.url = `http://127.0.0.1:${running.port}`;
+  ingress.close = () => running.close();
+  return ingress;
 }
 
-/** A host with a fault that a real door does not show. */
+/** A host with a fault that a real ingress does not show. */
 export async function openFaultyHost(faults: {
   /** Body of its health answer, or `silent`. */
   health: string | 'silent';

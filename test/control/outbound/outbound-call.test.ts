@@ -16,22 +16,22 @@ const body = { bot_id: 'clinic', to_number: TO };
 async function planeWithDoor(
   t: Test,
   options: { free?: number; seeds?: Record<string, string>; hours?: ActiveHours } = {},
-): Promise<{ plane: SettingsPlane; door: TestDoor }> {
-  const door = await openDoor(FLEET_SECRET, options.free ?? 4);
-  const plane = await startPlane({ seeds: options.seeds ?? seeds, fleetUrls: () => [door.url] });
+): Promise<{ plane: SettingsPlane; ingress: TestDoor }> {
+  const ingress = await openDoor(FLEET_SECRET, options.free ?? 4);
+  const plane = await startPlane({ seeds: options.seeds ?? seeds, fleetUrls: () => [ingress.url] });
   t.teardown(async () => {
     await plane.stop();
-    await door.close();
+    await ingress.close();
   });
   await plane.bots.put(testBot(options.hours ? { active_hours: options.hours } : {}));
-  return { plane, door };
+  return { plane, ingress };
 }
 
 const post = (plane: SettingsPlane, json: unknown, headers: Record<string, string> = {}, path = PATH) =>
   plane.call('POST', path, { body: json, headers: { ...plane.as('dialler'), ...headers } });
 
 t.test('R156 R159 an API key and the four fields place a call, under both names of the route', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   for (const path of [PATH, '/api/v1/calls']) {
     const { status, json } = await post(
       plane,
@@ -52,41 +52,44 @@ t.test('R156 R159 an API key and the four fields place a call, under both names 
       links: { record: `/api/v1/call-records/${json.session_id}` },
     });
   }
-  t.equal(door.dialled.length, 2);
+  t.equal(ingress.dialled.length, 2);
 });
 
-t.test('R158 R160 variables reach the door as connected_event, and the bot says them as crm', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
-  const variables = { customer_name: 'Asha', due: 1200, nested: { city: 'Pune' } };
-  const { json } = await post(plane, { ...body, variables });
-  const [dialled] = door.dialled;
-  t.same(dialled, {
-    bot_id: 'clinic',
-    to_number: TO,
-    from_number: TRUNK,
-    connected_event: { ...variables, _campaign_session_id: json.session_id },
-  });
-  const event = readConnectedEvent(JSON.stringify(dialled?.connected_event));
-  t.equal(event.sessionId, json.session_id, 'the record will carry the session of the answer');
-  const merged = callVariables({
-    fields: event.fields,
-    sip: {},
-    callerId: TO,
-    callback: {},
-    mockCrm: event.mockCrm,
-    prefetched: {},
-    timezone: 'UTC',
-    nowIso: '2026-03-02T12:00:00.000Z',
-  });
-  t.equal(renderTemplate('{{crm.customer_name}} owes {{crm.due}}', merged), 'Asha owes 1200');
-});
+t.test(
+  'R158 R160 variables reach the ingress as connected_event, and the bot says them as crm',
+  async (t) => {
+    const { plane, ingress } = await planeWithDoor(t);
+    const variables = { customer_name: 'Asha', due: 1200, nested: { city: 'Pune' } };
+    const { json } = await post(plane, { ...body, variables });
+    const [dialled] = ingress.dialled;
+    t.same(dialled, {
+      bot_id: 'clinic',
+      to_number: TO,
+      from_number: TRUNK,
+      connected_event: { ...variables, _campaign_session_id: json.session_id },
+    });
+    const event = readConnectedEvent(JSON.stringify(dialled?.connected_event));
+    t.equal(event.sessionId, json.session_id, 'the record will carry the session of the answer');
+    const merged = callVariables({
+      fields: event.fields,
+      sip: {},
+      callerId: TO,
+      callback: {},
+      mockCrm: event.mockCrm,
+      prefetched: {},
+      timezone: 'UTC',
+      nowIso: '2026-03-02T12:00:00.000Z',
+    });
+    t.equal(renderTemplate('{{crm.customer_name}} owes {{crm.due}}', merged), 'Asha owes 1200');
+  },
+);
 
 t.test('R157 the caller ID is the number of the trunk unless the request names one', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   t.equal((await post(plane, body)).json.from_number, TRUNK);
   t.equal((await post(plane, { ...body, from_number: '1001' })).json.from_number, '1001');
   t.same(
-    door.dialled.map(({ from_number }) => from_number),
+    ingress.dialled.map(({ from_number }) => from_number),
     [TRUNK, '1001'],
   );
 });
@@ -106,11 +109,11 @@ t.test('R157 without an outbound trunk, or without any number for it, nothing is
     body: { values: { sip_outbound_trunk_id: 'ST_new' } },
   });
   t.equal((await post(noTrunk.plane, body)).status, 200, 'the setting counts at once');
-  t.equal(noTrunk.door.dialled.length, 1);
+  t.equal(noTrunk.ingress.dialled.length, 1);
 });
 
 t.test('R159 a missing or wrong key is 401, and a key without calls:write is 403', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   const as = (headers: Record<string, string>) => plane.call('POST', PATH, { body, headers });
   t.equal((await as({})).status, 401);
   t.equal((await as({ 'x-api-key': 'guessed' })).status, 401);
@@ -118,17 +121,17 @@ t.test('R159 a missing or wrong key is 401, and a key without calls:write is 403
   t.equal((await as(plane.as('admin'))).status, 401, 'nor is a session');
   t.equal((await as(plane.as('reader'))).status, 403);
   t.equal((await as(plane.as('campaigner'))).status, 403);
-  t.same(door.dialled, []);
+  t.same(ingress.dialled, []);
 });
 
 t.test('R159 an unknown bot is 404 before the fleet is asked', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   t.match(await post(plane, { ...body, bot_id: 'nobody' }), { status: 404, json: { code: 'not_found' } });
-  t.same(door.dialled, []);
+  t.same(ingress.dialled, []);
 });
 
 t.test('R159 a body that does not fit is 422 with the place of each mistake', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   const wrong: [unknown, string][] = [
     [{ bot_id: 'clinic' }, '/to_number'],
     [{ to_number: TO }, '/bot_id'],
@@ -153,24 +156,24 @@ t.test('R159 a body that does not fit is 422 with the place of each mistake', as
     );
   }
   t.equal((await post(plane, { ...body, variables: { text: 'x'.repeat(70_000) } })).status, 413);
-  t.same(door.dialled, []);
+  t.same(ingress.dialled, []);
 });
 
 t.test('no key holder can steer the platform through variables', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   for (const name of [...RESERVED_FLAGS, '_anything', '_']) {
     const answer = await post(plane, { ...body, variables: { fine: 1, [name]: 'x' } });
     t.equal(answer.status, 422, name);
     t.match(answer.json.errors, [{ loc: ['body', 'variables', name], type: 'reserved_name' }]);
   }
   t.equal((await post(plane, { ...body, variables: { a_b: 1, 'x-y': 2, '': 3 } })).status, 200);
-  t.equal(door.dialled.length, 1);
+  t.equal(ingress.dialled.length, 1);
 });
 
 t.test(
   'R159 outside the active hours of the bot a call is 503 with the time of the next opening',
   async (t) => {
-    const { plane, door } = await planeWithDoor(t, {
+    const { plane, ingress } = await planeWithDoor(t, {
       hours: { enabled: true, start_time: '09:00', end_time: '17:00' },
     });
     // Noon UTC on a Monday is 17:30 in the bot's Kolkata.
@@ -181,14 +184,14 @@ t.test(
     });
     const seconds = Number(answer.headers.get('retry-after'));
     t.ok(Math.abs(seconds - 15.5 * 3_600) <= 1, `${seconds} s until nine the next morning`);
-    t.same(door.dialled, []);
+    t.same(ingress.dialled, []);
     plane.clock.nowMs += 15.5 * 3_600_000 + 60_000;
     t.equal((await post(plane, body)).status, 200);
   },
 );
 
 t.test('a repeated Idempotency-Key calls the customer once', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   const key = { 'idempotency-key': '7f1f8a0e-0000-4000-8000-000000000001' };
   const first = await post(plane, body, key);
   const second = await post(plane, body, key);
@@ -196,7 +199,7 @@ t.test('a repeated Idempotency-Key calls the customer once', async (t) => {
   t.same(second.json, first.json);
   t.equal(second.headers.get('idempotency-replayed'), 'true');
   t.equal((await post(plane, { ...body, to_number: '+911140005678' }, key)).status, 422);
-  t.equal(door.dialled.length, 1);
+  t.equal(ingress.dialled.length, 1);
 });
 
 t.test('R178 the outbound route has no rate limit of its own', async (t) => {
@@ -214,12 +217,12 @@ t.test('R178 the outbound route has no rate limit of its own', async (t) => {
 });
 
 t.test('a key to which an admin has given a limit keeps to it', async (t) => {
-  const { plane, door } = await planeWithDoor(t);
+  const { plane, ingress } = await planeWithDoor(t);
   const limited = () => post(plane, body, plane.as('limited-dialler'));
   const statuses = [(await limited()).status, (await limited()).status, (await limited()).status];
   t.same(statuses, [200, 200, 429]);
   t.equal((await post(plane, body)).status, 200, 'other keys go on');
-  t.equal(door.dialled.length, 3);
+  t.equal(ingress.dialled.length, 3);
 });
 
 t.test('what became of a call is read by its call_id', async (t) => {

@@ -9,13 +9,13 @@ t.setTimeout(120_000);
 t.test(
   'R158 an outbound call from the API key to the record: the bot says the variables, the caller finds the result',
   async (t) => {
-    const door = await openDoor(CORE_SECRET, 2);
+    const ingress = await openDoor(CORE_SECRET, 2);
     const plane = await planeUnderTest({
-      env: { FLEET_URLS: door.url, SIP_OUTBOUND_TRUNK_ID: 'ST_trunk', SIP_DEFAULT_FROM: '+911140000000' },
+      env: { FLEET_URLS: ingress.url, SIP_OUTBOUND_TRUNK_ID: 'ST_trunk', SIP_DEFAULT_FROM: '+911140000000' },
     });
     t.teardown(async () => {
       await plane.stop();
-      await door.close();
+      await ingress.close();
     });
     const send = async (method: string, path: string, credential: string, body?: unknown) => {
       const answer = await fetch(plane.url(path), {
@@ -48,9 +48,9 @@ t.test(
     });
     t.equal(placed.status, 200, JSON.stringify(placed.json));
     const { call_id: callId, session_id: sessionId } = placed.json;
-    const [dialled] = door.dialled;
+    const [dialled] = ingress.dialled;
 
-    // The worker's part: it asks for the config with what the door was given, and reports the end.
+    // The worker's part: it asks for the config with what the ingress was given, and reports the end.
     const query = new URLSearchParams({
       caller_id: dialled?.to_number ?? '',
       connected_event: JSON.stringify(dialled?.connected_event),

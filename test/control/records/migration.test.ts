@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { OLDEST_STORE_VERSION, STORE_VERSION } from '../../../src/contracts/versions.ts';
 import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
-import { migrateStore } from '../../../src/control/store/migrations.ts';
+import { migrateStore } from '../../../src/control/migrations.ts';
 import {
   type KeyValueStore,
   openKeyValueStore,

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Compile } from 'typebox/compile';
 import { createAuditLog, type TransactionalAuditLog } from '../../../src/control/audit/audit-log.ts';
-import { startCallRecords } from '../../../src/control/calls/call-records.ts';
 import type { CallRecordStore } from '../../../src/control/calls/call-store.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import type { Actor, Authenticator } from '../../../src/control/http/authenticate.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
+import { startCallRecords } from '../../../src/control/start-call-records.ts';
 import { createHttpServer } from '../../../src/platform/http-server.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
@@ -60,7 +60,7 @@ export async function runRecords(options: { nowIso?: () => string; folder?: stri
       baseUrl: () => 'http://127.0.0.1',
       guard,
       limiter: new RateLimiter(() => performance.now()),
-      once: createOnce(createIdempotencyStore(store), Date.now),
+      once: createIdempotencyGuard(createIdempotencyStore(store), Date.now),
       onReply: (route, reply) => {
         const declared = route.responses[reply.status];
         if (!declared) failures.push(`${route.operationId} does not declare ${reply.status}`);

@@ -11,16 +11,16 @@ import { createFleet } from '../../../src/control/fleet/place-on-fleet.ts';
 import type { Actor, Authenticator, Role, Scope } from '../../../src/control/http/authenticate.ts';
 import { createCoreSecretGuard } from '../../../src/control/http/core-secret-guard.ts';
 import { createIdempotencyStore } from '../../../src/control/http/idempotency.ts';
-import { createOnce } from '../../../src/control/http/once.ts';
+import { createIdempotencyGuard } from '../../../src/control/http/idempotency-guard.ts';
 import { RateLimiter } from '../../../src/control/http/rate-limit.ts';
 import { serveRoutes } from '../../../src/control/http/serve-routes.ts';
-import { type Media, startMedia } from '../../../src/control/media/start-media.ts';
 import { outboundRoutes } from '../../../src/control/outbound/outbound-routes.ts';
 import { createOutboundStore } from '../../../src/control/outbound/outbound-store.ts';
 import type { KeyedSecretBox } from '../../../src/control/settings/secret-box.ts';
 import { settingsRoutes } from '../../../src/control/settings/settings-routes.ts';
 import type { SettingsService } from '../../../src/control/settings/settings-service.ts';
 import { startSettings } from '../../../src/control/settings/start-settings.ts';
+import { type Media, startMedia } from '../../../src/control/telephony/start-media.ts';
 import { widgetRoutes } from '../../../src/control/widget/widget-routes.ts';
 import { AppError } from '../../../src/platform/app-error.ts';
 import { createGuardedHttp, type GuardedHttpOptions } from '../../../src/platform/guarded-http.ts';
@@ -156,7 +156,7 @@ export async function startPlane(
       baseUrl: () => 'http://127.0.0.1',
       guard: createCoreSecretGuard(['the core secret'], 'http://127.0.0.1'),
       limiter: new RateLimiter(() => performance.now()),
-      once: createOnce(createIdempotencyStore(store), () => clock.nowMs),
+      once: createIdempotencyGuard(createIdempotencyStore(store), () => clock.nowMs),
     }),
     onError: (error) => {
       if (!(error instanceof AppError)) process.stderr.write(`${String((error as Error).stack)}\n`);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { WidgetDispatchRequest } from '../../../src/contracts/room-requests.ts';
 
-/** A host whose door answers what a test wants: faults and refusals that a real one shows only with much effort. */
+/** A host whose ingress answers what a test wants: faults and refusals that a real one shows only with much effort. */
 export interface WidgetDoor {
   url: string;
   free: number;
@@ -23,7 +23,7 @@ function accepted(): { status: number; json: object } {
 }
 
 export async function openWidgetDoor(): Promise<WidgetDoor> {
-  const door: WidgetDoor = {
+  const ingress: WidgetDoor = {
     url: '',
     free: 4,
     answer: accepted(),
@@ -43,23 +43,23 @@ export async function openWidgetDoor(): Promise<WidgetDoor> {
         response.writeHead(status, { 'content-type': 'application/json' });
         response.end(JSON.stringify(json));
       };
-      if (request.url === '/health/fleet') return reply(200, { status: 'ok', fleet_available: door.free });
+      if (request.url === '/health/fleet') return reply(200, { status: 'ok', fleet_available: ingress.free });
       const [, ended] = /^\/calls\/([^/]+)\/hangup$/.exec(request.url ?? '') ?? [];
       if (ended !== undefined) {
-        door.hungUp.push(ended);
+        ingress.hungUp.push(ended);
         return reply(200, { status: 'ok' });
       }
       if (request.url !== '/rtc/widget') return reply(404, { error: 'Not found' });
-      door.secrets.push(request.headers['x-core-secret'] as string | undefined);
-      door.orders.push(JSON.parse(body) as WidgetDispatchRequest);
-      void door.held.then(() => door.answer && reply(door.answer.status, door.answer.json));
+      ingress.secrets.push(request.headers['x-core-secret'] as string | undefined);
+      ingress.orders.push(JSON.parse(body) as WidgetDispatchRequest);
+      void ingress.held.then(() => ingress.answer && reply(ingress.answer.status, ingress.answer.json));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  door.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  door.close = async () => {
+  ingress.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ingress.close = async () => {
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   };
-  return door;
+  return ingress;
 }

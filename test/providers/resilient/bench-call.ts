@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
 import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
 import { type ChainedClient, ProviderChain } from '../../../src/providers/resilient/provider-chain.ts';
-import { LocalWeather } from '../../../src/providers/resilient/provider-weather.ts';
+import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 
 /** A number generator for tests that must go the same way each time (mulberry32). */
@@ -15,24 +15,24 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A call's surroundings: a clock moved by hand, a weather of its own, and the troubles that were reported. */
-export function surroundings(clock = new HandClock(), sampleRate = 8_000) {
+/** A call's config inputs: a clock moved by hand, a provider health of its own, and the troubles that were reported. */
+export function configInputs(clock = new HandClock(), sampleRate = 8_000) {
   const troubles: ProviderTrouble[] = [];
   const context: ProviderContext = {
     sampleRate,
     clock,
     report: (trouble) => void troubles.push(trouble),
   };
-  const weather = new LocalWeather({ clock, random: () => 0 });
+  const providerHealth = new LocalProviderHealth({ clock, random: () => 0 });
   const named = (event: string) => troubles.filter((trouble) => trouble.event === event);
-  return { clock, context, weather, troubles, named };
+  return { clock, context, providerHealth, troubles, named };
 }
 
 /** A chain over clients that exist already; their names are the providers of the config. */
 export function chainOf<T extends ChainedClient>(
   family: 'stt' | 'llm' | 'tts',
   clients: readonly T[],
-  around: ReturnType<typeof surroundings>,
+  around: ReturnType<typeof configInputs>,
   settings: Partial<ProviderConfig> = {},
 ): ProviderChain<T> {
   const [config, ...fallbacks] = clients.map((client) => ({ provider: client.name, ...settings }));
@@ -41,7 +41,7 @@ export function chainOf<T extends ChainedClient>(
     family,
     config: { ...config, fallbacks },
     context: around.context,
-    weather: around.weather,
+    providerHealth: around.providerHealth,
     open: async ({ provider }) => {
       const client = clients.find((candidate) => candidate.name === provider);
       if (!client) throw new Error(`no client is named ${provider}`);

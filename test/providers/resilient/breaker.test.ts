@@ -14,7 +14,7 @@ import {
 } from '../../../src/platform/circuit-breaker.ts';
 import { addLatency, newLatencyWindow, percentiles } from '../../../src/platform/latency-window.ts';
 import { hasToken, newTokenBucket, setRate, takeToken } from '../../../src/platform/token-bucket.ts';
-import { LocalWeather, weatherKey } from '../../../src/providers/resilient/provider-weather.ts';
+import { LocalProviderHealth, providerKey } from '../../../src/providers/resilient/provider-health.ts';
 import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 
 t.test('RT-58 a breaker opens on three failures that are half of all, and not on fewer', async (t) => {
@@ -110,55 +110,61 @@ t.test('RT-89 a token bucket holds its rate after a small burst', async (t) => {
   t.equal(hasToken(bucket, 10_000), true);
 });
 
-t.test('a slot alone keeps its own weather: failures close a provider, time opens it again', async (t) => {
-  const clock = new HandClock();
-  const weather = new LocalWeather({ clock });
-  const key = weatherKey('tts', { provider: 'cartesia' });
-  for (let count = 0; count < 3; count += 1) {
-    t.equal(weather.admits(key), true);
-    weather.begin(key);
-    weather.ended(key, { result: 'failed', ms: null });
-  }
-  t.equal(weather.admits(key), false);
-  t.equal(weather.admits(weatherKey('tts', { provider: 'cartesia', base_url: 'http://10.0.0.1:9/x' })), true);
-  await clock.advance(BREAKER_OPEN_MS, BREAKER_OPEN_MS);
-  t.equal(weather.admits(key), true);
-  weather.begin(key);
-  t.equal(weather.admits(key), false);
-  weather.ended(key, 'abandoned');
-  t.equal(weather.admits(key), true, 'a trial that was given up says nothing');
-});
+t.test(
+  'a slot alone keeps its own providerHealth: failures close a provider, time opens it again',
+  async (t) => {
+    const clock = new HandClock();
+    const providerHealth = new LocalProviderHealth({ clock });
+    const key = providerKey('tts', { provider: 'cartesia' });
+    for (let count = 0; count < 3; count += 1) {
+      t.equal(providerHealth.admits(key), true);
+      providerHealth.begin(key);
+      providerHealth.ended(key, { result: 'failed', ms: null });
+    }
+    t.equal(providerHealth.admits(key), false);
+    t.equal(
+      providerHealth.admits(providerKey('tts', { provider: 'cartesia', base_url: 'http://10.0.0.1:9/x' })),
+      true,
+    );
+    await clock.advance(BREAKER_OPEN_MS, BREAKER_OPEN_MS);
+    t.equal(providerHealth.admits(key), true);
+    providerHealth.begin(key);
+    t.equal(providerHealth.admits(key), false);
+    providerHealth.ended(key, 'abandoned');
+    t.equal(providerHealth.admits(key), true, 'a trial that was given up says nothing');
+  },
+);
 
 t.test('our own mistakes do not count against a provider', async (t) => {
   const clock = new HandClock();
-  const weather = new LocalWeather({ clock });
+  const providerHealth = new LocalProviderHealth({ clock });
   for (let count = 0; count < 20; count += 1) {
-    weather.begin('k');
-    weather.ended('k', { result: 'refused', ms: null });
+    providerHealth.begin('k');
+    providerHealth.ended('k', { result: 'refused', ms: null });
   }
-  t.equal(weather.admits('k'), true);
+  t.equal(providerHealth.admits('k'), true);
 });
 
 t.test('latencies are told once there are enough of them', async (t) => {
-  const weather = new LocalWeather({ clock: new HandClock() });
-  for (let count = 1; count <= 4; count += 1) weather.ended('k', { result: 'ok', ms: 100 * count });
-  t.equal(weather.latency('k'), null);
-  weather.ended('k', { result: 'ok', ms: 500 });
-  t.match(weather.latency('k'), { p50: 300, p95: 500 });
-  t.equal(weather.latency('other'), null);
+  const providerHealth = new LocalProviderHealth({ clock: new HandClock() });
+  for (let count = 1; count <= 4; count += 1) providerHealth.ended('k', { result: 'ok', ms: 100 * count });
+  t.equal(providerHealth.latency('k'), null);
+  providerHealth.ended('k', { result: 'ok', ms: 500 });
+  t.match(providerHealth.latency('k'), { p50: 300, p95: 500 });
+  t.equal(providerHealth.latency('other'), null);
 });
 
 t.test('a provider is named by step, id and place, never by what its settings say besides', async (t) => {
-  t.equal(weatherKey('stt', { provider: 'deepgram', api_key: 'secret' }), 'stt:deepgram:');
+  t.equal(providerKey('stt', { provider: 'deepgram', api_key: 'secret' }), 'stt:deepgram:');
   const proxied = { provider: 'openai', base_url: 'https://user:pass@llm.example:8443/v1?key=secret' };
-  t.equal(weatherKey('llm', proxied), 'llm:openai:https://llm.example:8443');
-  t.equal(weatherKey('llm', { provider: 'openai', base_url: 'no address' }), 'llm:openai:');
+  t.equal(providerKey('llm', proxied), 'llm:openai:https://llm.example:8443');
+  t.equal(providerKey('llm', { provider: 'openai', base_url: 'no address' }), 'llm:openai:');
 });
 
-t.test('the weather is bounded: what was asked longest ago is forgotten', async (t) => {
-  const weather = new LocalWeather({ clock: new HandClock() });
-  for (let count = 0; count < 3; count += 1) weather.ended('first', { result: 'failed', ms: null });
-  t.equal(weather.admits('first'), false);
-  for (let other = 0; other < 64; other += 1) weather.begin(`other ${other}`);
-  t.equal(weather.admits('first'), true);
+t.test('the providerHealth is bounded: what was asked longest ago is forgotten', async (t) => {
+  const providerHealth = new LocalProviderHealth({ clock: new HandClock() });
+  for (let count = 0; count < 3; count += 1) providerHealth.ended('first', { result: 'failed', ms: null });
+  t.equal(providerHealth.admits('first'), false);
+  for (let other = 0; other < 64; other += 1) providerHealth.begin(`other ${other}`);
+  t.equal(providerHealth.admits('first'), true);
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/language-model.ts';
 import { providerError } from '../../../src/providers/provider-error.ts';
 import { createResilientLlm, STALL_MS } from '../../../src/providers/resilient/resilient-llm.ts';
-import { chainOf, surroundings } from './bench-call.ts';
+import { chainOf, configInputs } from './bench-call.ts';
 
 t.setTimeout(60_000);
 
@@ -14,7 +14,7 @@ const TOOL: LlmDelta = { type: 'tool_call', call: { id: 'c1', name: 'end_call', 
 /** After so many milliseconds: a delta, a failure, or nothing ever again. */
 type Step = [afterMs: number, what: LlmDelta | Error | 'hang'];
 
-type Around = ReturnType<typeof surroundings>;
+type Around = ReturnType<typeof configInputs>;
 
 interface FakeModel extends LanguageModel {
   asked: number;
@@ -91,7 +91,7 @@ const textOf = (deltas: readonly LlmDelta[]) =>
   deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('');
 
 t.test('an answer that goes well passes through unchanged, and nobody else is asked', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const note: LlmDelta = { type: 'note', note: 'rule:x' };
   const first = model('gemini', around, [
     [0, note],
@@ -105,11 +105,11 @@ t.test('an answer that goes well passes through unchanged, and nobody else is as
   t.same(deltas, [note, HELLO, HELLO, STOP]);
   t.equal(second.asked, 0);
   t.same(around.troubles, []);
-  t.match(around.weather.admits('llm:gemini:'), true);
+  t.match(around.providerHealth.admits('llm:gemini:'), true);
 });
 
 t.test('RT-58 a model that fails before its first word is followed by the fallback at once', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [[50, failure('transient')]]);
   const second = model('openai', around, [
     [100, HELLO],
@@ -127,7 +127,7 @@ t.test('RT-58 a model that fails before its first word is followed by the fallba
 t.test(
   'RT-58 a model that is late by its own measure races with the fallback; the first that speaks wins',
   async (t) => {
-    const around = surroundings();
+    const around = configInputs();
     const first = model(
       'gemini',
       around,
@@ -157,7 +157,7 @@ t.test(
 );
 
 t.test('a hedge is lost when the first speaks after all', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [
     [1_500, HELLO],
     [0, STOP],
@@ -171,7 +171,7 @@ t.test('a hedge is lost when the first speaks after all', async (t) => {
 });
 
 t.test('a model that keeps losing races is not waited for in each turn', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [[0, 'hang']]);
   const second = model('openai', around, [
     [100, HELLO],
@@ -189,7 +189,7 @@ t.test(
   'no hedge is started where the bot forbids it, nor towards a provider that the host leaves alone',
   async (t) => {
     for (const settings of [{ hedge: false }, {}]) {
-      const around = surroundings();
+      const around = configInputs();
       const first = model('gemini', around, [
         [3_000, HELLO],
         [0, STOP],
@@ -197,7 +197,7 @@ t.test(
       const second = model('openai', around, [[10, HELLO]]);
       if (settings.hedge === undefined) {
         for (let count = 0; count < 3; count += 1)
-          around.weather.ended('llm:openai:', { result: 'failed', ms: null });
+          around.providerHealth.ended('llm:openai:', { result: 'failed', ms: null });
       }
       const { deltas } = await read(build(around, [first, second], settings), around);
       t.equal(textOf(deltas), 'hello ');
@@ -207,7 +207,7 @@ t.test(
 );
 
 t.test('RT-58 an answer of tool calls alone is a good answer', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [
     [100, TOOL],
     [0, { type: 'finish', reason: 'tool_calls' }],
@@ -222,7 +222,7 @@ t.test('RT-58 an answer of tool calls alone is a good answer', async (t) => {
 
 t.test('an answer that ends at once and well, without a word, is not asked for again', async (t) => {
   for (const script of [[[10, STOP]], []] as Step[][]) {
-    const around = surroundings();
+    const around = configInputs();
     const first = model('gemini', around, script);
     const second = model('openai', around, [[0, HELLO]]);
     const { error } = await read(build(around, [first, second]), around);
@@ -236,7 +236,7 @@ t.test(
   'a content filter that stops everything, or an end for no reason, is answered by somebody else',
   async (t) => {
     for (const reason of ['refused', 'other'] as const) {
-      const around = surroundings();
+      const around = configInputs();
       const first = model('gemini', around, [[10, { type: 'finish', reason }]]);
       const second = model('openai', around, [
         [10, HELLO],
@@ -251,7 +251,7 @@ t.test(
 );
 
 t.test('without a fallback a quick passing failure is tried once more, and only once', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const flaky = model(
     'gemini',
     around,
@@ -275,7 +275,7 @@ t.test('without a fallback a quick passing failure is tried once more, and only 
 });
 
 t.test('a 429 without a fallback is retried when the vendor names a short time, else told', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const short = model('gemini', around, [[10, failure('rate_limit', { retryAfterMs: 700 })]], [[10, HELLO]]);
   const { deltas, firstMs } = await read(build(around, [short]), around);
   t.equal(textOf(deltas), 'hello ');
@@ -283,11 +283,11 @@ t.test('a 429 without a fallback is retried when the vendor names a short time, 
   const long = model('openai', around, [[10, failure('rate_limit', { retryAfterMs: 20_000 })]]);
   t.match((await read(build(around, [long]), around)).error, { details: { class: 'rate_limit' } });
   t.equal(long.asked, 1);
-  t.equal(around.weather.admits('llm:openai:'), false, 'and the host leaves it alone meanwhile');
+  t.equal(around.providerHealth.admits('llm:openai:'), false, 'and the host leaves it alone meanwhile');
 });
 
 t.test('the first word must come in time, also without a fallback', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const silent = model('gemini', around, [[0, 'hang']]);
   const { error, tookMs } = await read(build(around, [silent], { first_token_timeout_ms: 2_000 }), around);
   t.match(error, { code: 'provider_timeout', details: { provider: 'gemini' } });
@@ -298,7 +298,7 @@ t.test('the first word must come in time, also without a fallback', async (t) =>
 
 t.test('RT-58 never a second voice: after the first word a break or a stall ends the answer', async (t) => {
   for (const how of ['break', 'stall'] as const) {
-    const around = surroundings();
+    const around = configInputs();
     const first = model('gemini', around, [
       [10, HELLO],
       [100, how === 'stall' ? 'hang' : failure('transient')],
@@ -322,7 +322,7 @@ t.test('a caller who interrupts gets its own reason, and no provider is blamed',
       [0, 'hang'],
     ],
   ] as Step[][]) {
-    const around = surroundings();
+    const around = configInputs();
     const first = model('gemini', around, script);
     const second = model('openai', around, [[0, 'hang']]);
     const abort = new AbortController();
@@ -336,7 +336,7 @@ t.test('a caller who interrupts gets its own reason, and no provider is blamed',
 });
 
 t.test('when everybody fails the first failure is told', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [[10, failure('transient')]]);
   const second = model('openai', around, [[10, failure('config')]]);
   const { error, deltas } = await read(build(around, [first, second]), around);
@@ -348,7 +348,7 @@ t.test('when everybody fails the first failure is told', async (t) => {
 t.test(
   'after three failed answers the fallback is asked first, and after a while the bot’s own again',
   async (t) => {
-    const around = surroundings();
+    const around = configInputs();
     const scripts = Array.from({ length: 3 }, (): Step[] => [[10, failure('transient')]]);
     const first = model('gemini', around, ...scripts, [
       [10, HELLO],
@@ -370,7 +370,7 @@ t.test(
 );
 
 t.test('close ends every client that was opened, and no other', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = model('gemini', around, [[10, HELLO]]);
   const second = model('openai', around, [[0, HELLO]]);
   const llm = build(around, [first, second]);

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
 import type { SttResult } from '../../../src/providers/speech-to-text.ts';
-import { chainOf, seeded, surroundings } from './bench-call.ts';
+import { chainOf, configInputs, seeded } from './bench-call.ts';
 import { RATE_HZ, type SessionPlan, spoken, textOf, wordEngine } from './word-engine.ts';
 
 t.setTimeout(180_000);
@@ -14,7 +14,7 @@ const FRAME_MS = 20;
 async function round(seed: number, rateHz: number) {
   const random = seeded(seed);
   const pick = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
-  const around = surroundings(undefined, rateHz);
+  const around = configInputs(undefined, rateHz);
   const frameSamples = (rateHz * FRAME_MS) / 1000;
   const { clock } = around;
   let shortInARow = 0;

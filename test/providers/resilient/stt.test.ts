@@ -3,7 +3,7 @@ import { AppError } from '../../../src/platform/app-error.ts';
 import { providerError } from '../../../src/providers/provider-error.ts';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
 import type { SpeechToText, SttTurnEvent } from '../../../src/providers/speech-to-text.ts';
-import { chainOf, surroundings } from './bench-call.ts';
+import { chainOf, configInputs } from './bench-call.ts';
 import {
   broken,
   type EngineRules,
@@ -24,7 +24,7 @@ const NEVER = new AbortController().signal;
 
 /** A call over word engines; `plans` are what happens to the sessions of each engine, in order, and then nothing. */
 async function call(plans: Record<string, SessionPlan[]>, rules: Partial<EngineRules> = {}) {
-  const around = surroundings();
+  const around = configInputs();
   const { clock } = around;
   const engines: WordEngine[] = Object.entries(plans).map(([name, list]) =>
     wordEngine({
@@ -167,7 +167,7 @@ t.test('RT-57 when nobody can be reached the call is told, once, within its budg
 });
 
 t.test('a key that is refused is not tried again; the fallback listens at once', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   let dialled = 0;
   const locked: SpeechToText = {
     name: 'sarvam',
@@ -332,7 +332,7 @@ t.test('short noises without text say nothing about the engine', async (t) => {
 });
 
 t.test('RT-05 turn events: a break does not begin the turn again, and its end holds all of it', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const engine = wordEngine({
     name: 'deepgram_flux',
     clock: around.clock,
@@ -404,7 +404,7 @@ t.test('more than ten seconds without anybody listening is lost, and the record 
 });
 
 t.test('a session that breaks between opening and its first audio is replaced', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   let opened = 0;
   const fragile: SpeechToText = {
     name: 'deepgram',
@@ -431,7 +431,7 @@ t.test('a session that breaks between opening and its first audio is replaced', 
 });
 
 t.test('a setting that replays faster must be a number from 1 to 4', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const engine = wordEngine({
     name: 'deepgram',
     clock: around.clock,

@@ -8,7 +8,7 @@ import {
 } from '../../../src/providers/resilient/resilient-tts.ts';
 import { restOfText } from '../../../src/providers/resilient/rest-of-text.ts';
 import type { TextToSpeech, WordTiming } from '../../../src/providers/text-to-speech.ts';
-import { chainOf, seeded, surroundings } from './bench-call.ts';
+import { chainOf, configInputs, seeded } from './bench-call.ts';
 
 t.setTimeout(60_000);
 
@@ -17,7 +17,7 @@ const MS_PER_CHARACTER = 70;
 const BLOCK_MS = 100;
 const NEVER = new AbortController().signal;
 
-type Around = ReturnType<typeof surroundings>;
+type Around = ReturnType<typeof configInputs>;
 
 /** What becomes of one clause: it breaks or stalls after so much audio, or begins late. */
 interface Fate {
@@ -122,7 +122,7 @@ function build(around: Around, voices: FakeVoice[]): TextToSpeech {
 const CLAUSE = 'The parcel comes on Friday between nine and eleven in the morning.';
 
 t.test('a clause that goes well passes through, and nobody else is asked', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around);
   const second = voice('cartesia', around);
   const { audioMs, servedBy, error } = await speak(build(around, [first, second]), CLAUSE, around);
@@ -134,7 +134,7 @@ t.test('a clause that goes well passes through, and nobody else is asked', async
 });
 
 t.test('RT-47 a voice that does not begin within 1.5 s is replaced', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around, [{ firstMs: 60_000 }]);
   const second = voice('cartesia', around);
   const said = await speak(build(around, [first, second]), CLAUSE, around);
@@ -150,7 +150,7 @@ t.test(
   'RT-47 a voice that stalls in mid-clause is replaced after 1 s, and only the rest is spoken',
   async (t) => {
     for (const timed of [true, false]) {
-      const around = surroundings();
+      const around = configInputs();
       const first = voice('elevenlabs', around, [{}, { stallsAfterMs: 2_000 }], { timed });
       const second = voice('cartesia', around);
       const tts = build(around, [first, second]);
@@ -169,13 +169,13 @@ t.test(
 );
 
 t.test('a voice that breaks at its end leaves nothing to say', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around, [{ breaksAfterMs: 4_600 }], { timed: true });
   const second = voice('cartesia', around);
   const said = await speak(build(around, [first, second]), CLAUSE, around);
   t.equal(said.error, null);
   t.same(second.texts, ['morning.']);
-  const late = surroundings();
+  const late = configInputs();
   const ready = voice('elevenlabs', late, [{ stallsAfterMs: CLAUSE.length * MS_PER_CHARACTER - 20 }]);
   const other = voice('cartesia', late);
   t.equal((await speak(build(late, [ready, other]), CLAUSE, late)).error, null);
@@ -187,7 +187,7 @@ t.test('a voice that breaks at its end leaves nothing to say', async (t) => {
 });
 
 t.test('the voice that took over speaks the next clauses too, and the bot’s own returns later', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around, [{ breaksAfterMs: 0 }]);
   const second = voice('cartesia', around);
   const tts = build(around, [first, second]);
@@ -200,7 +200,7 @@ t.test('the voice that took over speaks the next clauses too, and the bot’s ow
 t.test(
   'a fallback of another rate is heard at the rate of the first, and its timings at their place',
   async (t) => {
-    const around = surroundings();
+    const around = configInputs();
     const first = voice('elevenlabs', around, [{ breaksAfterMs: 2_000 }], { timed: true });
     const second = voice('openai', around, [], { sampleRate: 24_000, timed: true });
     const tts = build(around, [first, second]);
@@ -214,7 +214,7 @@ t.test(
 );
 
 t.test('without a fallback the same voice is tried once more, with a little more patience', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const only = voice('elevenlabs', around, [{ firstMs: 60_000 }, { firstMs: 2_000 }]);
   const said = await speak(build(around, [only]), CLAUSE, around);
   t.equal(said.error, null);
@@ -230,7 +230,7 @@ t.test('without a fallback the same voice is tried once more, with a little more
 });
 
 t.test('a voice whose key is refused is not asked twice', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const refused = providerError(
     { provider: 'sarvam', family: 'tts', class: 'auth', status: 401 },
     'sarvam: 401',
@@ -246,7 +246,7 @@ t.test('a voice whose key is refused is not asked twice', async (t) => {
 });
 
 t.test('when every voice fails the first failure is told, with what was given', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around, [{ breaksAfterMs: 500 }]);
   const second = voice('cartesia', around, [{ breaksAfterMs: 0 }]);
   const said = await speak(build(around, [first, second]), CLAUSE, around);
@@ -256,7 +256,7 @@ t.test('when every voice fails the first failure is told, with what was given', 
 });
 
 t.test('a caller who interrupts gets its own reason, and no voice is blamed', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const first = voice('elevenlabs', around);
   const abort = new AbortController();
   around.clock.after(250, () => abort.abort(new Error('barge-in')));
@@ -269,7 +269,7 @@ t.test('a caller who interrupts gets its own reason, and no voice is blamed', as
 });
 
 t.test('a consumer that takes its time is no stall', async (t) => {
-  const around = surroundings();
+  const around = configInputs();
   const tts = build(around, [voice('elevenlabs', around), voice('cartesia', around)]);
   const stream = tts.speak(CLAUSE, NEVER)[Symbol.asyncIterator]();
   let blocks = 0;

@@ -4,7 +4,7 @@ import { openTts } from '../../../src/providers/open-providers.ts';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderContext } from '../../../src/providers/provider-context.ts';
 import { openCallProviders } from '../../../src/providers/resilient/open-resilient.ts';
-import { openWeather } from '../../../src/providers/resilient/provider-weather.ts';
+import { openProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { hearingRate } from '../../../src/slot/audio/hearing-rate.ts';
 import { startDeepgram } from '../../emulators/deepgram.ts';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
@@ -108,7 +108,7 @@ t.test(
         tts,
       },
       context,
-      openWeather(),
+      openProviderHealth(),
       16_000,
     );
     const session = await call.stt.open({ onInterim: () => undefined, onFailure: (error) => t.fail(error) });

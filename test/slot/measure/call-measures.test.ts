@@ -96,7 +96,7 @@ t.test(
     call.at(7_160);
     measures.speechStarted(7_000 * 8);
     call.at(7_200);
-    measures.botHeld();
+    measures.botPaused();
     call.at(7_500);
     measures.botSilenced();
     measures.replyEnded(2);
@@ -240,13 +240,13 @@ t.test(
           ms += draw(0, most);
           call.at(ms);
         };
-        const isSpeculative = random() < 0.3;
-        if (isSpeculative) measures.modelAsked(turn);
+        const isPreemptive = random() < 0.3;
+        if (isPreemptive) measures.modelAsked(turn);
         pass(1_400);
         const decidedAtSample = call.samples;
         pass(600);
         measures.turnTaken({ turn, toSample: spokeMs * 8, decidedAtSample }, turn);
-        if (!isSpeculative) measures.modelAsked(turn);
+        if (!isPreemptive) measures.modelAsked(turn);
         for (let tools = draw(0, 3); tools > 0; tools--) {
           pass(500);
           measures.modelAnswers(turn);

@@ -87,7 +87,7 @@ t.test('RT-44 RT-43 with a background the line never pauses, and speech waits fo
     (first?.playAtMs ?? 0) - askedMs <= 3 * FRAME_MS,
     `heard after ${(first?.playAtMs ?? 0) - askedMs} ms`,
   );
-  far.hold();
+  far.pause();
   far.pass(500);
   far.pacer.resume();
   far.pass(500);
@@ -106,7 +106,7 @@ t.test('RT-44 the background goes on while the bot is paused or cut', async (t) 
   t.teardown(() => far.pacer.stop());
   far.pacer.push(far.pacer.epoch, 1, numbered(1, 100));
   far.pass(500);
-  far.hold();
+  far.pause();
   const idleBefore = far.counts.idle;
   far.pass(1_000);
   t.ok(far.counts.idle - idleBefore >= framesOf(980));
@@ -116,7 +116,7 @@ t.test('RT-44 the background goes on while the bot is paused or cut', async (t) 
   t.equal(far.values().length, spoken, 'nothing of the bot');
   t.ok(far.counts.idle - idleBefore >= framesOf(1_960));
   for (let at = 0; at < 100; at++) {
-    far.hold();
+    far.pause();
     far.pacer.resume();
     far.pacer.clear(false);
   }

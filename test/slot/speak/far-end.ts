@@ -60,8 +60,8 @@ export function farEnd(options: { leadMs?: number; idleLeadMs?: number; rewindMs
     now: () => nowMs,
     buffered: () => buffered.length,
     values: () => heard.map((frame) => frame.value).filter((value) => value !== null && value > 0),
-    hold(heardUntilMs?: number) {
-      if (pacer.hold(heardUntilMs)) drop();
+    pause(heardUntilMs?: number) {
+      if (pacer.pause(heardUntilMs)) drop();
     },
     clear() {
       pacer.clear();

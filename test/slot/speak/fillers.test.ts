@@ -1,6 +1,6 @@
 import t from 'tap';
 import { fillerLines } from '../../../src/providers/filler-lines.ts';
-import { LocalWeather, weatherKey } from '../../../src/providers/resilient/provider-weather.ts';
+import { LocalProviderHealth, providerKey } from '../../../src/providers/resilient/provider-health.ts';
 import { type FillerReason, Fillers } from '../../../src/slot/speak/fillers.ts';
 import { predictedWaitMs } from '../../../src/slot/speak/predicted-wait.ts';
 import { until } from './spoken-call.ts';
@@ -88,18 +88,18 @@ t.test('a filler that cannot be heard does not count, and a caller who speaks he
 });
 
 t.test('RT-45 the wait is foreseen from what the host has measured', async (t) => {
-  const weather = new LocalWeather();
+  const weather = new LocalProviderHealth();
   const config = { llm: { provider: 'openai', model: 'm' }, tts: { provider: 'elevenlabs', voice: 'v' } };
   t.equal(predictedWaitMs(config, weather), null, 'nothing is foreseen of a model that nobody has met');
   for (let at = 0; at < 9; at++) {
-    weather.begin(weatherKey('llm', config.llm));
-    weather.ended(weatherKey('llm', config.llm), { result: 'ok', ms: 1_000 });
+    weather.begin(providerKey('llm', config.llm));
+    weather.ended(providerKey('llm', config.llm), { result: 'ok', ms: 1_000 });
   }
   const modelOnly = predictedWaitMs(config, weather) ?? 0;
   t.ok(modelOnly > 1_100 && modelOnly < 1_600, `${modelOnly} ms with a voice that is not known`);
   for (let at = 0; at < 9; at++) {
-    weather.begin(weatherKey('tts', config.tts));
-    weather.ended(weatherKey('tts', config.tts), { result: 'ok', ms: 2_000 });
+    weather.begin(providerKey('tts', config.tts));
+    weather.ended(providerKey('tts', config.tts), { result: 'ok', ms: 2_000 });
   }
   const both = predictedWaitMs(config, weather) ?? 0;
   t.ok(both > 2_700 && both < 3_300, `${both} ms`);

@@ -35,7 +35,7 @@ t.test(
           next += frames;
           life.pushed += frames;
           if (random() < 0.5) far.pacer.endUnit(far.pacer.epoch, unit++);
-        } else if (pick < 0.5) far.hold();
+        } else if (pick < 0.5) far.pause();
         else if (pick < 0.68) far.pacer.resume();
         else if (pick < 0.74) {
           const stale = far.pacer.epoch;
@@ -74,7 +74,7 @@ t.test('RT-14 a far end that is behind the pacer hears from where it really was'
   far.pass(600);
   const byPacer = far.pacer.playEndMs - far.now();
   // The far end keeps 100 ms against jitter.
-  far.pacer.hold(far.now() - 100);
+  far.pacer.pause(far.now() - 100);
   t.equal(
     far.counts.unsent / FRAME_SAMPLES,
     Math.floor((byPacer + 100) / FRAME_MS),
@@ -97,7 +97,7 @@ t.test(
       t.teardown(() => far.pacer.stop());
       far.pacer.push(far.pacer.epoch, 1, words);
       far.pass(590);
-      far.hold();
+      far.pause();
       return (far.counts.sent - far.counts.unsent) / FRAME_SAMPLES;
     };
     const exact = pausedAt(0);
@@ -114,7 +114,7 @@ t.test('a voice that comes back after a pause fades in, so that it does not clic
   t.teardown(() => far.pacer.stop());
   far.pacer.push(far.pacer.epoch, 1, new Int16Array(50 * FRAME_SAMPLES).fill(10_000));
   far.pass(200);
-  far.hold();
+  far.pause();
   far.pass(100);
   const before = far.heard.length;
   far.pacer.resume();

@@ -5,7 +5,7 @@ import t from 'tap';
 import { FRAME_SAMPLES } from '../../../src/contracts/limits.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { SpeechCache } from '../../../src/providers/speech-cache.ts';
-import { KnownLines } from '../../../src/slot/speak/known-lines.ts';
+import { LineCache } from '../../../src/slot/speak/line-cache.ts';
 import type { Clause, SpeakerHooks } from '../../../src/slot/speak/speaker.ts';
 import { speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';
 import { spokenCall, timedVoice, until } from './spoken-call.ts';
@@ -33,9 +33,9 @@ t.test(
     const reply = call.speaker.say('answer', () => saying('A first clause of the bot.', 'And a second one.'));
     for (const frames of [10, 30]) {
       await until('some of it is heard', () => call.heard.length >= frames);
-      call.speaker.hold();
+      call.speaker.pause();
       const before = call.heard.length;
-      t.ok(call.speaker.isHeld);
+      t.ok(call.speaker.isPaused);
       // Longer than the lead and the longest a mark is waited for.
       await new Promise((resolve) => setTimeout(resolve, 700));
       t.ok(call.heard.length <= before + 2, 'silence, but for the frame that was being played');
@@ -57,7 +57,7 @@ t.test('RT-14 the mark of a dropped sending proves nothing', async (t) => {
   const call = spokenCall(t, { tts: voice });
   const reply = call.speaker.say('answer', () => saying('No.'));
   await until('its mark was sent', () => call.marks.length === 1);
-  call.speaker.hold();
+  call.speaker.pause();
   t.equal(call.clears(), 1);
   t.equal(call.ledger.heardText(reply.id), '', 'the far end echoed it as it dropped the audio');
   call.speaker.resume();
@@ -70,7 +70,7 @@ t.test('RT-16 a bot that is cut while it is paused is not heard, and the next re
   const call = spokenCall(t, { tts: voice });
   const first = call.speaker.say('answer', () => saying('This is going to be interrupted soon.'));
   await until('some of it is heard', () => call.heard.length >= 15);
-  call.speaker.hold();
+  call.speaker.pause();
   const before = call.heard.length;
   await new Promise((resolve) => setTimeout(resolve, 500));
   t.equal(call.speaker.cut(), first);
@@ -91,9 +91,9 @@ t.test('RT-16 a reply that dies during a pause does not leave the next one mute'
     await new Promise((resolve) => setTimeout(resolve, 50));
     throw new Error('the model is gone');
   });
-  call.speaker.hold();
+  call.speaker.pause();
   t.equal(await dead.ended, 'failed');
-  t.ok(call.speaker.isHeld);
+  t.ok(call.speaker.isPaused);
   const next = call.speaker.say('rescue', () => saying('Sorry.'));
   t.equal(await next.ended, 'played');
 });
@@ -206,7 +206,7 @@ t.test(
     const folder = mkdtempSync(join(tmpdir(), 'lines-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     const { voice } = timedVoice();
-    const lines = new KnownLines({
+    const lines = new LineCache({
       cache: new SpeechCache(folder),
       voice: { provider: 'elevenlabs', voice: 'v' },
       texts: ['One moment.'],
@@ -219,7 +219,7 @@ t.test(
     });
     t.notOk(await call.speaker.interject('One moment.', { inOwnVoice: true }), 'its audio is not here yet');
     lines.learn('One moment.', new Int16Array(8_000).fill(300));
-    call.speaker.hold();
+    call.speaker.pause();
     t.notOk(await call.speaker.interject('One moment.', { inOwnVoice: true }), 'a paused bot says nothing');
     call.speaker.resume();
     t.ok(await call.speaker.interject('One moment.', { inOwnVoice: true }));

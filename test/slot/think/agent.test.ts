@@ -246,7 +246,7 @@ t.test('RT-51 a guess runs no tool before it has come true', async (t) => {
   const slow = slowTool({ isSideEffect: true });
   const model = new ModelOnPaper(['Booking.', { name: 'slow' }], ['Done.']);
   const { agent, heard } = talk(model, { extra: [slow.tool] });
-  const answer = agent.answer({ id: 1, text: 'book' }, { isSpeculative: true });
+  const answer = agent.answer({ id: 1, text: 'book' }, { isPreemptive: true });
   const hearing = hearOut(answer, 1, heard);
   await until(() => heard.get(1) === 'Booking.', 'it thinks');
   t.equal(slow.runs.length, 0);

@@ -45,7 +45,7 @@ const FAULTS: Fault[] = [
   { name: 'no timer waits for a transcript', state: without('final_wait') },
   { name: 'no timer waits for the turn model', state: without('verdict_wait') },
   { name: 'no timer ends speech that never stops', state: without('speech_stuck') },
-  { name: 'no timer decides who goes on when two speak', state: without('overlap_decide') },
+  { name: 'no timer decides who goes on when two speak', state: without('interruption_decide') },
   { name: 'no timer ends what the bot owes', state: without('debt_end') },
   { name: 'no timer follows a goodbye', state: without('closing_listen') },
   {

@@ -1,7 +1,7 @@
 import { createTurnMachine, step } from '../../../src/slot/turn/turn-machine.ts';
 import { dueTimer } from '../../../src/slot/turn/turn-timers.ts';
 import type {
-  OverlapMeaning,
+  InterruptionMeaning,
   TimerName,
   TurnAction,
   TurnEvent,
@@ -28,16 +28,16 @@ export const WALK_RULES: TurnRules = {
   finalBoundSamples: 6_000 * MS,
   flushAtStop: false,
   speechStuckSamples: 60_000 * MS,
-  holdSamples: 250 * MS,
-  commitSamples: 600 * MS,
-  overlapDecideSamples: 1_200 * MS,
+  interruptionPauseSamples: 250 * MS,
+  interruptionConfirmSamples: 600 * MS,
+  interruptionDecideSamples: 1_200 * MS,
   minWords: 0,
   givesInterims: true,
   reEngageSamples: 8_000 * MS,
   reEngageLines: 2,
   fillerSamples: 4_000 * MS,
   rescueSamples: 10_000 * MS,
-  debtEndSamples: 20_000 * MS,
+  responseTimeoutSamples: 20_000 * MS,
   playoutStuckSamples: 120_000 * MS,
   goodbyeCapSamples: 8_000 * MS,
   closingListenSamples: 600 * MS,
@@ -70,7 +70,7 @@ export class TurnWorld {
   readonly trace: string[] = [];
   /** The reply whose audio the speaker would play; null when none. */
   live: { id: number; audible: boolean; isProtected: boolean } | null = null;
-  isHeld = false;
+  isPaused = false;
   words = 0;
   private speaking = false;
   private readonly lastAsked = new Map<number, number>();
@@ -107,7 +107,7 @@ export class TurnWorld {
         `${Math.round(this.now / MS)} ms ${JSON.stringify(next)} -> ${this.state.phase} ${JSON.stringify(actions)}`,
       );
       if (this.trace.length > TRACE_LINES) this.trace.shift();
-      for (const action of actions) queue.push(...this.obey(action));
+      for (const action of actions) queue.push(...this.apply(action));
     }
     this.check();
   }
@@ -139,11 +139,11 @@ export class TurnWorld {
     this.fate.set(word, 'pending');
   }
 
-  interim(meaning: OverlapMeaning): void {
+  interim(meaning: InterruptionMeaning): void {
     this.send({ type: 'interim', text: this.unflushed.join(' '), meaning });
   }
 
-  answerText(index: number, meaning: OverlapMeaning, fails: boolean): void {
+  answerText(index: number, meaning: InterruptionMeaning, fails: boolean): void {
     const [turn] = this.askedTexts.splice(index, 1);
     if (turn === undefined) return;
     const text = this.unflushed.join(' ');
@@ -152,7 +152,7 @@ export class TurnWorld {
     else this.send({ type: 'final', turn, text, meaning });
   }
 
-  engineEnds(meaning: OverlapMeaning): void {
+  engineEnds(meaning: InterruptionMeaning): void {
     const text = this.unflushed.join(' ');
     this.unflushed = [];
     this.send({ type: 'engine_turn', what: 'end', text, meaning });
@@ -170,14 +170,14 @@ export class TurnWorld {
   }
 
   startAudio(): void {
-    if (!this.live || this.live.audible || this.isHeld) return;
+    if (!this.live || this.live.audible || this.isPaused) return;
     this.live.audible = true;
     this.send({ type: 'audio_started', reply: this.live.id });
   }
 
   endReply(how: 'played' | 'failed'): void {
     const { live } = this;
-    if (!live || this.isHeld) return;
+    if (!live || this.isPaused) return;
     this.live = null;
     this.send({ type: 'reply_ended', reply: live.id, how });
   }
@@ -188,7 +188,7 @@ export class TurnWorld {
     this.send({ type: 'line_returned' });
   }
 
-  private obey(action: TurnAction): TurnEvent[] {
+  private apply(action: TurnAction): TurnEvent[] {
     switch (action.type) {
       case 'judge':
         this.askedVerdicts.push({ turn: action.turn, epoch: action.epoch });
@@ -200,19 +200,19 @@ export class TurnWorld {
       case 'discard':
         this.unflushed = [];
         return [];
-      case 'hold_bot':
-        must(!this.isHeld, 'a bot that is held is held again');
-        this.isHeld = true;
+      case 'pause_bot':
+        must(!this.isPaused, 'a bot that is held is held again');
+        this.isPaused = true;
         return [];
       case 'resume_bot':
-        must(this.isHeld, 'a bot that is not held is told to go on');
-        this.isHeld = false;
+        must(this.isPaused, 'a bot that is not held is told to go on');
+        this.isPaused = false;
         return [];
       case 'cut_bot':
       case 'withdraw':
         must(this.live?.id === action.reply, 'a reply is cut that is not the one that speaks');
         this.live = null;
-        this.isHeld = false;
+        this.isPaused = false;
         if (action.type === 'withdraw') this.withdrawn(action.turn);
         return [];
       case 'take_turn': {
@@ -263,7 +263,7 @@ export class TurnWorld {
   /** Withdrawn words must stand in the turn that goes on; otherwise the question would be forgotten. */
   private check(): void {
     const { state } = this;
-    must(state.isHeld === this.isHeld, 'machine and speaker disagree on whether the bot is held');
+    must(state.isPaused === this.isPaused, 'machine and speaker disagree on whether the bot is held');
     must((state.reply?.id ?? null) === (this.live?.id ?? null), 'machine and speaker know different replies');
     must(
       (state.reply?.isAudible ?? false) === (this.live?.audible ?? false),
@@ -300,7 +300,7 @@ const GUARDS: Record<Exclude<TurnState['phase'], 'over'>, readonly TimerName[]> 
   deciding: ['verdict_wait', 'turn_end', 'stt_turn_stuck', 'final_wait'],
   bot_thinking: ['debt_end'],
   bot_speaking: ['playout_stuck'],
-  overlapped: ['overlap_decide'],
+  interruption_candidate: ['interruption_decide'],
   closing: ['goodbye_cap', 'closing_listen'],
 };
 

@@ -1,8 +1,8 @@
-import type { OverlapMeaning, TurnEvent, TurnRules } from '../../../src/slot/turn/turn-types.ts';
+import type { InterruptionMeaning, TurnEvent, TurnRules } from '../../../src/slot/turn/turn-types.ts';
 import { type Fault, must, TurnWorld, WALK_RULES } from './turn-world.ts';
 
 const MS = 8;
-const MEANINGS: OverlapMeaning[] = ['nothing', 'backchannel', 'too_few_words', 'interruption'];
+const MEANINGS: InterruptionMeaning[] = ['nothing', 'backchannel', 'too_few_words', 'interruption'];
 /** Longer than every guard but the one on speech and play-out. */
 const PATIENCE_SAMPLES = 200_000 * MS;
 
@@ -97,7 +97,7 @@ function stale(world: TurnWorld, random: () => number): void {
 }
 
 /** What happens beside the conversation: engines that change or stall, echoes, lines that bridge, keys. */
-function aside(world: TurnWorld, random: () => number, meaning: OverlapMeaning): void {
+function aside(world: TurnWorld, random: () => number, meaning: InterruptionMeaning): void {
   const untilSample = world.now + Math.floor(random() * 4_000 * MS);
   const events: TurnEvent[] = [
     { type: 'final_delayed', untilSample },

@@ -26,7 +26,7 @@ export type Schema = Record<string, unknown>;
 
 type Json = Record<string, unknown>;
 
-/** Operations of the control plane, or of the fleet door; those have a server of their own. */
+/** Operations of the control plane, or of the fleet ingress; those have a server of their own. */
 export function readOperations(document: Json, server: 'plane' | 'fleet' = 'plane'): Operation[] {
   const operations: Operation[] = [];
   for (const [path, item] of Object.entries(document.paths as Record<string, Json>)) {

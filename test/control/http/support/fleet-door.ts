@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Another host's fleet door, as far as the control plane asks it. */
-export interface FleetDoor {
+/** Another host's fleet ingress, as far as the control plane asks it. */
+export interface FleetIngress {
   url: string;
   /** What it answers to a dial-out. */
   answer: { status: number; json: object };
@@ -12,8 +12,8 @@ export interface FleetDoor {
 
 export const ACCEPTED = { status: 200, json: { status: 'accepted', call_id: 'rtc-1', room_name: 'room-1' } };
 
-export async function startFleetDoor(): Promise<FleetDoor> {
-  const door: FleetDoor = { url: '', answer: ACCEPTED, dialled: [], close: async () => undefined };
+export async function startFleetDoor(): Promise<FleetIngress> {
+  const ingress: FleetIngress = { url: '', answer: ACCEPTED, dialled: [], close: async () => undefined };
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (part) => {
@@ -21,23 +21,23 @@ export async function startFleetDoor(): Promise<FleetDoor> {
     });
     request.on('end', () => {
       const isHealth = request.url === '/health/fleet';
-      if (!isHealth) door.dialled.push(JSON.parse(body) as Record<string, unknown>);
+      if (!isHealth) ingress.dialled.push(JSON.parse(body) as Record<string, unknown>);
       const { status, json } = isHealth
         ? {
             status: 200,
             json: { status: 'ok', fleet_available: 4, fleet_total: 4, fleet_busy: 0, accepting: true },
           }
-        : door.answer;
+        : ingress.answer;
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(json));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  door.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  door.close = () =>
+  ingress.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  ingress.close = () =>
     new Promise((resolve) => {
       server.closeAllConnections();
       server.close(() => resolve());
     });
-  return door;
+  return ingress;
 }

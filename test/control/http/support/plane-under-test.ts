@@ -50,7 +50,7 @@ export interface PlaneOptions {
 export async function planeUnderTest(options: PlaneOptions = {}): Promise<PlaneUnderTest> {
   const mismatches: string[] = [];
   const run = await runControl({ CORE_SECRET, ...options.env }, undefined, {
-    onReply: (route, reply) => mismatches.push(...replyMistakes(route, reply)),
+    onReply: (route, reply) => mismatches.push(...replyIssues(route, reply)),
     ...(options.outboundHttp === undefined ? {} : { outboundHttp: options.outboundHttp }),
     ...(options.requestsPerMinute === undefined ? {} : { requestsPerMinute: options.requestsPerMinute }),
   });
@@ -181,7 +181,7 @@ async function peopleAndKeys(plane: PlaneUnderTest): Promise<void> {
 const checks = new Map<unknown, ReturnType<typeof Compile>>();
 
 /** A reply must have a declared status and fit the schema that stands there. */
-function replyMistakes(route: AnyRoute, reply: Reply): string[] {
+function replyIssues(route: AnyRoute, reply: Reply): string[] {
   const name = `${route.operationId} ${reply.status}`;
   const declared = route.responses[reply.status];
   if (!declared) return [`${name} is not declared`];

@@ -1,4 +1,4 @@
-import { ACCEPTED, type FleetDoor } from './fleet-door.ts';
+import { ACCEPTED, type FleetIngress } from './fleet-door.ts';
 import type { Step } from './walk.ts';
 
 const STALE = { 'if-match': '"999999"' };
@@ -32,7 +32,7 @@ export async function walkTrunks(step: Step): Promise<void> {
 }
 
 /** A page that may call the bot, one that may not, and every way in which no bot comes. */
-export async function walkWidget(step: Step, door: FleetDoor): Promise<void> {
+export async function walkWidget(step: Step, ingress: FleetIngress): Promise<void> {
   await step('changeSettings', 200, {
     json: {
       values: { livekit_url: 'wss://media.example.org' },
@@ -45,9 +45,9 @@ export async function walkWidget(step: Step, door: FleetDoor): Promise<void> {
   await step('createWidgetToken', 201, { json });
   await step('createWidgetToken', 401, { json: { ...json, api_key: 'wk_another' } });
   await step('createWidgetToken', 404, { json: { ...json, bot_id: 'nosuch' } });
-  door.answer = { status: 429, json: { error: 'At capacity', code: 'at_capacity' } };
+  ingress.answer = { status: 429, json: { error: 'At capacity', code: 'at_capacity' } };
   await step('createWidgetToken', 503, { json });
-  door.answer = ACCEPTED;
+  ingress.answer = ACCEPTED;
   await step('patchBot', 200, { params, json: { widget: { allowed_origins: ['https://www.example.com'] } } });
   await step('publishBot', 200, { params, json: {} });
   await step('createWidgetToken', 403, { json, headers: { origin: 'https://evil.example' } });

@@ -82,9 +82,9 @@ t.test('RT-38 a first clause without its comma goes after 250 ms, cut before a c
 
 t.test('a first clause of fewer than three words waits for more, or for the stall', async (t) => {
   const splitter = new ClauseSplitter();
-  splitter.push('Please hold ', 0);
+  splitter.push('Please pause ', 0);
   t.same(splitter.flushDue(260), []);
-  t.same(splitter.flushDue(350), ['Please hold']);
+  t.same(splitter.flushDue(350), ['Please pause']);
 });
 
 t.test(

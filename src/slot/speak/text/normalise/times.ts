@@ -21,7 +21,7 @@ export const times: Rule = (text, pack) => {
       const [written, hour, minute, letter, stop, oClock] = match as unknown as WithHalf;
       if (Number(hour) < 1 || Number(hour) > 12) return written;
       const half = letter.toLowerCase() === 'a' ? 'am' : 'pm';
-      const place = surroundings(written, match);
+      const place = configInputs(written, match);
       const spoken = sayTime(time, { hour: Number(hour), minute: Number(minute ?? 0), half }, oClock, place);
       // The full stop of "p.m." stays where it ends the sentence, too.
       return stop === '.' && ENDS_HERE.test(place.behind) ? `${spoken}.` : spoken;
@@ -34,7 +34,7 @@ export const times: Rule = (text, pack) => {
         string | undefined,
       ];
       const read = { hour: Number(hour), minute: Number(minute), half: null };
-      return sayTime(time, read, oClock, surroundings(written, match));
+      return sayTime(time, read, oClock, configInputs(written, match));
     });
 };
 
@@ -44,13 +44,13 @@ const POSTPOSITION = /^\s*(?:तक|से|के|का|की|पर|को|�
 /** Longer than a part of the day and a particle, on either side. */
 const LOOK_CHARS = 20;
 
-interface Surroundings {
+interface ConfigInputReader {
   before: string;
   behind: string;
 }
 
 /** The last two arguments of a replacement are the place and the whole text. */
-function surroundings(written: string, match: readonly unknown[]): Surroundings {
+function configInputs(written: string, match: readonly unknown[]): ConfigInputReader {
   const at = Number(match.at(-2));
   const whole = String(match.at(-1));
   const end = at + written.length;
@@ -64,7 +64,7 @@ function sayTime(
   time: NonNullable<LanguagePack['time']>,
   read: { hour: number; minute: number; half: 'am' | 'pm' | null },
   oClock: string | undefined,
-  { before, behind }: Surroundings,
+  { before, behind }: ConfigInputReader,
 ): string {
   const spoken = time({ ...read, hasPartOfDay: PART_OF_DAY.test(before) });
   // "बजे" is part of the spoken time but for minutes that have no word of their own, where "पर" takes its place.

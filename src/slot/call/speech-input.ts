@@ -1,0 +1,151 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { sttTraits } from '../../providers/resilient/stt-traits.ts';
+import type { SpeechToText } from '../../providers/speech-to-text.ts';
+import type { HearingHz } from '../audio/hearing-rate.ts';
+import { CallerListener } from '../listen/caller-listener.ts';
+import { LateSession } from '../listen/late-session.ts';
+import type { TurnModel } from '../listen/turn-model.ts';
+import type { VoiceActivity } from '../listen/voice-activity.ts';
+import { interruptionJudge } from '../turn/interruption-meaning.ts';
+import { type CallAction, TurnDriver } from '../turn/turn-driver.ts';
+import { turnRules } from '../turn/turn-rules.ts';
+import type { TurnStrategy } from '../turn/turn-types.ts';
+import { TurnWaits } from '../turn/turn-waits.ts';
+
+export interface SpeechInputHooks {
+  apply(action: CallAction): void;
+  onTranscriptionFailure(error: Error): void;
+  /** Speech to text is gone for good. */
+  onDeaf(error: Error): void;
+  onPauseLearned(silenceMs: number): void;
+  /** What is heard, for whoever else wants to know: measures, and who judges who has answered. */
+  onSpeechStart(fromSample: number): void;
+  onSpeechStop(lastSample: number): void;
+  onSpeechDenied(): void;
+  onWindow(levelDbfs: number, isSpeech: boolean): void;
+  /** What the caller says, so far or in the end. */
+  onText(text: string): void;
+  /** A turn is probably over with these words (RT-51); and it is not. */
+  onProbableEnd(turn: number, text: string): void;
+  onContinued(): void;
+}
+
+/** Voice activity begins this much later than the tone that it takes for a voice, at most. */
+const KEY_EDGE_SAMPLES = 0.3 * LINE_RATE_HZ;
+
+/**
+ * The speech input of a call put together: what listens to the audio, the engine that understands it, and the turn machine
+ * that both report to.
+ */
+export class SpeechInput {
+  readonly listener: CallerListener;
+  readonly turns: TurnDriver;
+  readonly waits: TurnWaits;
+  private readonly session: LateSession;
+  private keySample = Number.NEGATIVE_INFINITY;
+  /** What is being heard are keys. */
+  private isKeySound = false;
+  private readonly hooks: SpeechInputHooks;
+
+  /** The engine connects while the bot speaks already. */
+  constructor(options: {
+    config: RuntimeConfig;
+    stt: SpeechToText;
+    vad: VoiceActivity | null;
+    turnModel: TurnModel | null;
+    /** What speech to text was opened at. */
+    hearHz: HearingHz;
+    finalWaitSamples: () => number;
+    hooks: SpeechInputHooks;
+  }) {
+    const { config, stt, hooks } = options;
+    const { vad } = config;
+    this.hooks = hooks;
+    const turnModel = vad.turn_model === 'off' ? null : options.turnModel;
+    const strategy = (): TurnStrategy => {
+      if (vad.turn_detection !== 'local' && stt.detectsTurns) return 'stt';
+      return turnModel ? 'model' : 'silence';
+    };
+    const givesInterims = () => {
+      const engines = [config.stt, ...(config.stt.fallbacks ?? [])];
+      const engine = engines.find(({ provider }) => provider === stt.name) ?? config.stt;
+      return engine.provider === 'scripted' || sttTraits(engine).tellsWordsAtOnce;
+    };
+    const opening = stt.open({
+      onInterim: (text) => this.turns.interim(text),
+      onTurn: (event) => this.turns.engineTurn(event),
+      onFailure: (error) => hooks.onDeaf(error),
+    });
+    opening.catch((error) => hooks.onDeaf(error));
+    this.session = new LateSession(opening, options.hearHz);
+    this.listener = new CallerListener({
+      vad: options.vad,
+      stt: this.session,
+      wantsSilence: () => stt.wantsSilence,
+      config: vad,
+      hearHz: options.hearHz,
+      hooks: {
+        onSpeechStart: (fromSample) => {
+          this.isKeySound = fromSample <= this.keySample + KEY_EDGE_SAMPLES;
+          if (this.isKeySound) return;
+          hooks.onSpeechStart(fromSample);
+          this.turns.speechStarted(fromSample);
+        },
+        onSpeechStop: (lastSample) => {
+          if (this.isKeySound) return;
+          hooks.onSpeechStop(lastSample);
+          this.turns.speechStopped(lastSample);
+        },
+        onEcho: () => {
+          hooks.onSpeechDenied();
+          this.turns.send({ type: 'not_speech' });
+        },
+        onWindow: (levelDbfs, isSpeech) => {
+          hooks.onWindow(levelDbfs, isSpeech);
+          this.turns.advance();
+        },
+      },
+    });
+    this.waits = new TurnWaits(vad, hooks.onPauseLearned);
+    this.turns = new TurnDriver({
+      rules: turnRules(config, {
+        strategy: strategy(),
+        givesInterims: givesInterims(),
+        // The decision about a turn follows its stop within 50 ms, and a text asked for sooner may be half a one.
+        flushAtStop: false,
+      }),
+      waits: this.waits,
+      turnModel,
+      turnThreshold: vad.turn_threshold ?? 0.5,
+      meaningOf: interruptionJudge({
+        language: spokenLanguage(config),
+        minWords: config.min_words_interruption,
+        ...(vad.backchannels ? { backchannels: vad.backchannels } : {}),
+        ...(vad.stop_phrases ? { stops: vad.stop_phrases } : {}),
+      }),
+      stt: this.session,
+      strategy,
+      givesInterims,
+      finalWaitSamples: options.finalWaitSamples,
+      speechInput: this.listener,
+      hooks,
+    });
+  }
+
+  /** The tone of a key has just been heard: voice activity about this time is none. */
+  keyHeard(): void {
+    this.keySample = this.listener.heardUptoSample;
+    if (!this.listener.isSpeaking || this.isKeySound) return;
+    this.isKeySound = true;
+    this.hooks.onSpeechDenied();
+    this.turns.send({ type: 'not_speech' });
+  }
+
+  async close(): Promise<void> {
+    this.turns.stop();
+    await this.listener.close();
+    await this.session.close();
+  }
+}

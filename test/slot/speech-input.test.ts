@@ -1,0 +1,475 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../src/contracts/limits.ts';
+import type { RuntimeConfig, VadConfig } from '../../src/contracts/runtime-config.ts';
+import { loadModelPath } from '../../src/platform/model-files.ts';
+import { projectPath } from '../../src/platform/project-paths.ts';
+import type { SpeechToText, SttHandlers, SttSession } from '../../src/providers/speech-to-text.ts';
+import { SpeechInput } from '../../src/slot/call/speech-input.ts';
+import { LateSession } from '../../src/slot/listen/late-session.ts';
+import { TurnModel } from '../../src/slot/listen/turn-model.ts';
+import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
+import type { CallAction } from '../../src/slot/turn/turn-driver.ts';
+import { humanClip, wideHumanClip } from '../listen/fixtures/human-clips.ts';
+import { humanSpeech } from '../support/human-speech.ts';
+
+/**
+ * The speech input of a call on a line without a wall clock: audio is fed as fast as it is looked at, so that every wait of
+ * the turn machine passes in samples and none in seconds.
+ */
+interface Engine {
+  detectsTurns?: boolean;
+  /** What a flush gives; a list is used up from its front. */
+  texts?: string[];
+  /** A flush is never answered. */
+  isMute?: boolean;
+}
+
+const speech = humanSpeech('goforward.raw');
+const word = humanSpeech('cards/001.wav');
+const silence = (seconds: number) => new Int16Array(Math.round(seconds * LINE_RATE_HZ));
+
+/** Where the caller is heard at 16 kHz: what judges that audio, and what the engine was fed. */
+interface Room {
+  turnModel: TurnModel;
+  fedSamples: number;
+}
+
+async function earsUnderTest(
+  t: Test,
+  engine: Engine = {},
+  vadConfig: VadConfig = {},
+  minWords = 0,
+  room: Room | null = null,
+) {
+  const actions: CallAction[] = [];
+  const learned: number[] = [];
+  const probable: { turn: number; text: string }[] = [];
+  const failures: Error[] = [];
+  const at = { flushes: 0, discards: 0 };
+  let handlers: SttHandlers | undefined;
+  const session: SttSession = {
+    feed: (samples) => {
+      if (room) room.fedSamples += samples.length;
+    },
+    async flush() {
+      at.flushes++;
+      if (engine.isMute) return new Promise(() => undefined);
+      return { text: engine.texts?.shift() ?? 'asked for', confidence: 0.9 };
+    },
+    discard: () => {
+      at.discards++;
+    },
+    close: async () => undefined,
+  };
+  const stt: SpeechToText = {
+    name: 'test',
+    model: null,
+    wantsSilence: true,
+    get detectsTurns() {
+      return engine.detectsTurns ?? false;
+    },
+    open: async (given) => {
+      handlers = given;
+      return session;
+    },
+  };
+  const vad = await VoiceActivity.create(await loadModelPath('silero-vad', projectPath('models')));
+  const config = {
+    vad: vadConfig,
+    min_words_interruption: minWords,
+    re_engagement: { after_seconds: 60 },
+    max_call_duration_seconds: 600,
+    tts: { provider: 'scripted', language: 'en' },
+    stt: { provider: 'scripted' },
+  } as unknown as RuntimeConfig;
+  const speechInput = new SpeechInput({
+    config,
+    stt,
+    vad,
+    turnModel: room?.turnModel ?? null,
+    hearHz: room ? 16_000 : LINE_RATE_HZ,
+    finalWaitSamples: () => 2 * LINE_RATE_HZ,
+    hooks: {
+      apply: (action) => actions.push(action),
+      onTranscriptionFailure: (error) => failures.push(error),
+      onDeaf: (error) => t.fail(error.message),
+      onPauseLearned: (ms) => learned.push(ms),
+      onSpeechStart: () => undefined,
+      onSpeechStop: () => undefined,
+      onSpeechDenied: () => undefined,
+      onWindow: () => undefined,
+      onText: () => undefined,
+      onProbableEnd: (turn, text) => probable.push({ turn, text }),
+      onContinued: () => probable.push({ turn: -1, text: '' }),
+    },
+  });
+  t.teardown(() => speechInput.close());
+  await wait(0);
+  let fedSamples = 0;
+  /** Feeds audio and waits until it has been looked at. */
+  const hear = async (samples: Int16Array, wide?: Int16Array) => {
+    for (let from = 0; from < samples.length; from += 160) {
+      const frame = samples.subarray(from, from + 160);
+      speechInput.listener.hear(frame, wide?.subarray(2 * from, 2 * (from + frame.length)));
+      fedSamples += frame.length;
+      if (from % 1_600 === 0) await settle();
+    }
+    await settle();
+  };
+  const settle = async () => {
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (speechInput.listener.heardUptoSample < fedSamples - VAD_WINDOW_SAMPLES);
+  };
+  const until = async (type: CallAction['type'], maxSeconds = 15) => {
+    for (let heard = 0; heard < maxSeconds * 10; heard++) {
+      if (actions.some((action) => action.type === type)) return true;
+      await hear(silence(0.1));
+    }
+    return false;
+  };
+  const botSpeaks = (reply: number, isProtected = false) => {
+    speechInput.turns.send({ type: 'reply_begun', reply, isProtected });
+    speechInput.turns.send({ type: 'audio_started', reply });
+  };
+  const of = (type: CallAction['type']) => actions.filter((action) => action.type === type);
+  const tell = () => handlers as SttHandlers;
+  const fed = () => fedSamples;
+  return {
+    speechInput,
+    actions,
+    learned,
+    probable,
+    failures,
+    at,
+    engine,
+    hear,
+    until,
+    botSpeaks,
+    of,
+    tell,
+    fedSamples: fed,
+  };
+}
+
+t.test('RT-05 the engine ends the turns, voice activity still notices interruptions', async (t) => {
+  const call = await earsUnderTest(t, { detectsTurns: true });
+  call.botSpeaks(1);
+  call.tell().onTurn?.({ type: 'start' });
+  await call.hear(speech);
+  t.equal(call.of('pause_bot').length, 1, 'the bot is paused by the speech, not by the engine');
+  t.equal(call.of('cut_bot').length, 1, 'and cut, because it goes on');
+  await call.hear(silence(1));
+  t.equal(call.of('take_turn').length, 0, 'a second of silence ends nothing by itself');
+  call.tell().onInterim('go forward');
+  call.tell().onTurn?.({ type: 'eager_end', text: 'go forward ten', confidence: 0.5 });
+  call.tell().onTurn?.({ type: 'resumed' });
+  t.equal(call.of('take_turn').length, 0);
+  call.tell().onTurn?.({ type: 'end', text: ' go forward ten meters ', confidence: 0.7 });
+  t.match(call.of('take_turn'), [{ text: 'go forward ten meters', decidedBy: 'stt', turn: 1 }]);
+  t.equal(call.speechInput.turns.evidenceOf(1).confidence, 0.7);
+  t.equal(call.at.flushes, 0, 'nothing is asked twice');
+});
+
+t.test('RT-05 speech that only the engine hears is a turn', async (t) => {
+  const call = await earsUnderTest(t, { detectsTurns: true });
+  await call.hear(silence(1));
+  call.tell().onTurn?.({ type: 'start' });
+  call.tell().onTurn?.({ type: 'end', text: 'haan', confidence: null });
+  t.match(call.of('take_turn'), [{ text: 'haan', decidedBy: 'stt' }]);
+});
+
+t.test('RT-09 an engine that says nothing of what was spoken is asked for its text', async (t) => {
+  const call = await earsUnderTest(t, { detectsTurns: true });
+  await call.hear(speech);
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'asked for', decidedBy: 'stt_stuck' }]);
+  t.equal(call.at.flushes, 1);
+  t.match(call.of('expired'), [{ timer: 'stt_turn_stuck' }], 'and the record tells');
+});
+
+t.test(
+  'RT-05 an engine that detects no turns takes over in the middle: the local rules end them',
+  async (t) => {
+    const call = await earsUnderTest(t, { detectsTurns: true });
+    call.tell().onTurn?.({ type: 'start' });
+    await call.hear(speech);
+    call.engine.detectsTurns = false;
+    t.ok(await call.until('take_turn'));
+    call.tell().onTurn?.({ type: 'end', text: 'too late', confidence: null });
+    t.match(call.of('take_turn'), [{ text: 'asked for', decidedBy: 'silence_rule' }]);
+  },
+);
+
+t.test('RT-11 RT-14 speech without words pauses the bot, and it goes on', async (t) => {
+  const call = await earsUnderTest(t, { texts: [''] }, {}, 2);
+  call.botSpeaks(1);
+  await call.hear(word);
+  t.ok(await call.until('resume_bot'));
+  t.equal(call.of('pause_bot').length, 1);
+  t.same([...call.of('cut_bot'), ...call.of('take_turn')], [], 'nobody took the floor');
+});
+
+t.test(
+  'RT-12 RT-13 words over the bot: a sign of listening is kept, a stop phrase takes the floor',
+  async (t) => {
+    const listening = await earsUnderTest(t, { texts: ['okay'] }, { commit_ms: 5_000 }, 2);
+    listening.botSpeaks(1);
+    await listening.hear(word);
+    t.ok(await listening.until('resume_bot'));
+    t.match(listening.of('overlap'), [{ text: 'okay' }]);
+    t.same(listening.of('take_turn'), []);
+
+    const stopping = await earsUnderTest(t, { texts: ['stop'] }, {}, 3);
+    stopping.botSpeaks(1);
+    await stopping.hear(speech.subarray(0, 7_000));
+    stopping.tell().onInterim('stop');
+    t.equal(stopping.of('cut_bot').length, 1, 'on the way already');
+    t.ok(await stopping.until('take_turn'));
+  },
+);
+
+t.test(
+  'RT-15 a protected line is finished first, and what was said over it is answered after it',
+  async (t) => {
+    const call = await earsUnderTest(t, { texts: ['who are you'] });
+    call.botSpeaks(1, true);
+    await call.hear(speech);
+    await call.hear(silence(3));
+    t.same([...call.of('pause_bot'), ...call.of('cut_bot'), ...call.of('take_turn')], []);
+    call.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
+    t.ok(await call.until('take_turn'));
+    t.match(call.of('take_turn'), [{ text: 'who are you' }]);
+  },
+);
+
+t.test('who goes on before the answer is heard is answered once, to all they said', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['I want', 'a loan'] });
+  await call.hear(speech);
+  t.ok(await call.until('take_turn'));
+  call.speechInput.turns.send({ type: 'reply_begun', reply: 1, isProtected: false });
+  await call.hear(speech);
+  t.match(call.of('withdraw'), [{ reply: 1, turn: 1 }]);
+  for (let round = 0; round < 60 && call.of('take_turn').length < 2; round++) await call.hear(silence(0.1));
+  t.match(call.of('take_turn')[1], { text: 'I want a loan' });
+});
+
+t.test('"hello?" while the bot owes an answer takes nothing back', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['my question is this', 'Hello?'] }, { commit_ms: 5_000 });
+  await call.hear(speech);
+  t.ok(await call.until('take_turn'));
+  call.speechInput.turns.send({ type: 'reply_begun', reply: 1, isProtected: false });
+  await call.hear(word);
+  t.ok(await call.until('overlap'));
+  t.same(call.of('withdraw'), []);
+});
+
+t.test('a caller too quiet for voice activity is heard by their words', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['can you hear me now'] });
+  await call.hear(silence(3));
+  call.tell().onInterim('can you');
+  await call.hear(silence(0.4));
+  call.tell().onInterim('can you hear me');
+  await call.hear(silence(0.4));
+  t.equal(call.at.flushes, 0, 'as long as words come the turn goes on');
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'can you hear me now', decidedBy: 'silence_rule' }]);
+});
+
+t.test('RT-06 a text that does not come in time is replaced by what was heard on the way', async (t) => {
+  const call = await earsUnderTest(t, { isMute: true });
+  await call.hear(speech);
+  call.tell().onInterim('go forward');
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'go forward' }]);
+  t.equal(call.at.discards, 1, 'and what still comes is nobody\u2019s');
+  t.match(call.of('expired'), [{ timer: 'final_wait' }]);
+});
+
+t.test('RT-06 without a word on the way the text is waited for to the end, and then asked for', async (t) => {
+  const call = await earsUnderTest(t, { isMute: true });
+  await call.hear(speech);
+  await call.hear(silence(4));
+  t.same(call.of('expired'), [], 'two seconds were the measure, and there is nothing to go on with');
+  t.ok(await call.until('say_again'));
+});
+
+t.test('RT-07 a caller who pauses long within turns is given the time', async (t) => {
+  const call = await earsUnderTest(t, {}, { turn_silence_ms: 800 });
+  const phrase = speech.subarray(LINE_RATE_HZ / 2, 1.5 * LINE_RATE_HZ);
+  for (let round = 0; round < 6; round++) {
+    await call.hear(phrase);
+    await call.hear(silence(0.45));
+  }
+  t.ok(call.learned.length > 0, `learned ${call.learned.join(', ')} ms`);
+  t.ok(call.learned.every((ms) => ms >= 200 && ms <= 900));
+});
+
+t.test('RT-82 a yes-or-no question shortens the wait, a number lengthens it', async (t) => {
+  const { speechInput } = await earsUnderTest(t);
+  const usual = speechInput.waits.silenceSamples;
+  speechInput.waits.botSaid('Do you want to go on?');
+  t.ok(speechInput.waits.silenceSamples < usual);
+  speechInput.waits.botSaid('What is your phone number?');
+  t.ok(speechInput.waits.silenceSamples > usual);
+  speechInput.waits.botSaid('I see.');
+  t.equal(speechInput.waits.silenceSamples, usual);
+});
+
+t.test(
+  'RT-51 a probable end with its probable words is told, and taken back when the caller goes on',
+  async (t) => {
+    const waiting = await earsUnderTest(t, { isMute: true });
+    await waiting.hear(speech);
+    waiting.tell().onInterim('go forward');
+    await waiting.hear(silence(1));
+    t.same(waiting.probable.at(-1), { turn: 1, text: 'go forward' }, 'while the final text is awaited');
+    await waiting.hear(speech);
+    t.equal(waiting.probable.at(-1)?.turn, -1);
+
+    const eager = await earsUnderTest(t, { detectsTurns: true });
+    await eager.hear(speech);
+    eager.tell().onTurn?.({ type: 'eager_end', text: 'go forward ten', confidence: null });
+    t.same(eager.probable.at(-1), { turn: 1, text: 'go forward ten' });
+    eager.tell().onTurn?.({ type: 'resumed' });
+    t.equal(eager.probable.at(-1)?.turn, -1);
+  },
+);
+
+t.test(
+  'RT-22 a caller who speaks after a goodbye by phrase is not hung up on; an ordered end stands',
+  async (t) => {
+    const objecting = await earsUnderTest(t, { texts: ['one more thing'] });
+    objecting.botSpeaks(1);
+    objecting.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
+    objecting.speechInput.turns.send({ type: 'close', cause: 'closure_phrase' });
+    await objecting.hear(speech.subarray(LINE_RATE_HZ / 2));
+    t.equal(objecting.of('closing_cancelled').length, 1);
+    t.ok(await objecting.until('take_turn'));
+    t.same(objecting.of('end'), []);
+
+    const ordered = await earsUnderTest(t);
+    ordered.botSpeaks(1);
+    ordered.speechInput.turns.send({ type: 'close', cause: 'end_call' });
+    await ordered.hear(speech);
+    t.same(ordered.of('cut_bot'), [], 'RT-23 the goodbye is heard');
+    ordered.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
+    t.ok(await ordered.until('end'));
+    t.match(ordered.of('end'), [{ cause: 'end_call' }]);
+  },
+);
+
+t.test(
+  'RT-24 the longest duration is announced before it ends the call, whatever the line does',
+  async (t) => {
+    const { speechInput, of } = await earsUnderTest(t);
+    const seconds = (count: number) => count * LINE_RATE_HZ;
+    speechInput.turns.advanceDuration(seconds(579));
+    t.same([...of('warn_duration'), ...of('end')], []);
+    speechInput.turns.advanceDuration(seconds(580));
+    t.equal(of('warn_duration').length, 1, 'though not a sample came');
+    speechInput.turns.suspend();
+    speechInput.turns.advanceDuration(seconds(600));
+    t.match(of('end'), [{ cause: 'max_duration' }], 'and though somebody else has the line');
+  },
+);
+
+t.test('RT-18 the bot coming back from the far end interrupts nobody', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['go forward ten meters'] });
+  call.botSpeaks(1);
+  const delay = 0.18 * LINE_RATE_HZ;
+  const echo = new Int16Array(2 * speech.length + delay);
+  const bot = new Int16Array(2 * speech.length);
+  bot.set(speech);
+  bot.set(speech, speech.length);
+  bot.forEach((sample, at) => {
+    echo[at + delay] = sample >> 2;
+  });
+  for (let at = 0; at < bot.length; at += 160) {
+    call.speechInput.listener.botSent(bot.subarray(at, at + 160), at);
+    await call.hear(echo.subarray(at, at + 160));
+  }
+  await call.hear(silence(2));
+  t.same([...call.of('cut_bot'), ...call.of('take_turn')], []);
+  t.ok(call.speechInput.listener.line.echoes > 0);
+  t.equal(call.of('pause_bot').length, call.of('resume_bot').length);
+});
+
+t.test('RT-62 RT-78 in a room the model that ends turns judges audio at 16 kHz', async (t) => {
+  const turnModel = await TurnModel.start({
+    modelPath: await loadModelPath('smart-turn', projectPath('models')),
+  });
+  t.teardown(() => turnModel.close());
+  const judged: { samples: Int16Array; rateHz: number | undefined }[] = [];
+  const verdicts: Promise<unknown>[] = [];
+  const judge = turnModel.judge.bind(turnModel);
+  turnModel.judge = (samples, _deadlineMs, rateHz) => {
+    judged.push({ samples: samples.slice(), rateHz });
+    // A loaded machine must not turn the verdict into one of the silence rule.
+    const verdict = judge(samples, 20_000, rateHz);
+    verdicts.push(verdict);
+    return verdict;
+  };
+  const room: Room = { turnModel, fedSamples: 0 };
+  const call = await earsUnderTest(t, { texts: ['go forward ten meters'] }, {}, 0, room);
+  await call.hear(silence(1), new Int16Array(2 * LINE_RATE_HZ));
+  await call.hear(humanClip('goforward.raw'), wideHumanClip('goforward.raw'));
+  // The model answers by the clock of the machine, so the line stands still while it thinks.
+  for (let round = 0; round < 20 && verdicts.length === 0; round++) await call.hear(silence(0.1));
+  await Promise.all(verdicts);
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'go forward ten meters', decidedBy: 'model' }]);
+  t.ok(judged.length > 0);
+  for (const { samples, rateHz } of judged) {
+    t.equal(rateHz, 16_000);
+    t.ok(samples.length > 1.5 * 16_000, `${samples.length} samples of the sentence and its pre-roll`);
+  }
+  t.equal(room.fedSamples, 2 * call.fedSamples(), 'and the engine is fed all of it at 16 kHz');
+});
+
+t.test('RT-62 ten seconds wait for an engine that connects, at 16 kHz too', async (t) => {
+  for (const rateHz of [LINE_RATE_HZ, 16_000]) {
+    const fed: number[] = [];
+    const opening = Promise.withResolvers<SttSession>();
+    const late = new LateSession(opening.promise, rateHz);
+    const second = new Int16Array(rateHz);
+    for (let number = 1; number <= 13; number++) late.feed(second.fill(number));
+    opening.resolve({
+      feed: (samples) => void fed.push(samples[0] as number),
+      flush: async () => ({ text: '', confidence: null }),
+      discard: () => undefined,
+      close: async () => undefined,
+    });
+    await late.flush(AbortSignal.timeout(10_000));
+    t.same(fed, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13], `the latest ten at ${rateHz} Hz`);
+    await late.close();
+  }
+});
+
+t.test('audio that comes while the engine connects is fed once it has, and a flush waits', async (t) => {
+  const fed: number[] = [];
+  const opening = Promise.withResolvers<SttSession>();
+  const late = new LateSession(opening.promise, LINE_RATE_HZ);
+  late.feed(Int16Array.of(1, 2));
+  late.feed(Int16Array.of(3));
+  const flushed = late.flush(AbortSignal.timeout(10_000));
+  opening.resolve({
+    feed: (samples) => fed.push(...samples),
+    flush: async () => ({ text: fed.join(' '), confidence: null }),
+    discard: () => undefined,
+    close: async () => undefined,
+  });
+  t.match(await flushed, { text: '1 2 3' });
+  late.feed(Int16Array.of(4));
+  t.same(fed, [1, 2, 3, 4]);
+  await late.close();
+
+  // A time-out alone keeps no process alive.
+  const alive = setTimeout(() => undefined, 10_000);
+  const never = new LateSession(new Promise<SttSession>(() => undefined), LINE_RATE_HZ);
+  await t.rejects(never.flush(AbortSignal.timeout(50)), { name: 'TimeoutError' });
+  await never.close();
+  const failed = new LateSession(Promise.reject(new Error('refused')), LINE_RATE_HZ);
+  await t.rejects(failed.flush(AbortSignal.timeout(10_000)), /refused/);
+  clearTimeout(alive);
+});
