@@ -2,11 +2,12 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { EXPORT_KEPT_MS } from '../src/contracts/limits.ts';
 import type { ActiveCall } from '../src/control/calls/call-record.ts';
 import type { CallFilter, CallQuery } from '../src/control/calls/call-search.ts';
 import type { CallRecordStore } from '../src/control/calls/call-store.ts';
 import { createCallRecordStore } from '../src/control/calls/lmdb-call-store.ts';
-import { EXPORT_KEPT_MS, type ExportFormat, type ExportJob } from '../src/control/exports/export-job.ts';
+import type { ExportFormat, ExportJob } from '../src/control/exports/export-job.ts';
 import { ExportRunner } from '../src/control/exports/export-runner.ts';
 import { createExportStore } from '../src/control/exports/export-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../src/platform/key-value-store.ts';

@@ -62,3 +62,6 @@ export const RESULTS_MAX_BYTES = 8 * 1_048_576;
 
 /** Words of a bot with a pronunciation of their own; the contract refuses more. */
 export const MAX_PRONUNCIATIONS = 500;
+
+/** An export file is kept this long, then it and its job are removed; a deletion receipt says so. */
+export const EXPORT_KEPT_MS = 86_400_000;

@@ -15,3 +15,8 @@ export function mayReceiveSecret(url: string, ownOrigins: readonly string[]): bo
   const parsed = new URL(url);
   return ownOrigins.includes(parsed.origin) && isSafeTransport(parsed);
 }
+
+/** The host of a URL alone, for logs: paths and queries hold personal data. */
+export function hostOf(url: string): string | null {
+  return URL.canParse(url) ? new URL(url).host : null;
+}

@@ -34,6 +34,28 @@ export function reachable(
   return ways;
 }
 
+/**
+ * Where the children of a folder, its files and its folders each taken as one, import each other in a circle: a line for
+ * every folder that has one.
+ */
+export function folderCircles(graph: readonly ImportEdge[]): string[] {
+  const within = new Map<string, ImportEdge[]>();
+  for (const edge of graph) {
+    const from = edge.from.split('/');
+    const to = edge.to.split('/');
+    let depth = 0;
+    while (depth < from.length - 1 && from[depth] === to[depth]) depth++;
+    const folder = from.slice(0, depth).join('/');
+    const [child, other] = [from[depth] ?? '', to[depth] ?? ''];
+    if (depth === 0 || child === other) continue;
+    within.set(folder, [...(within.get(folder) ?? []), { ...edge, from: child, to: other }]);
+  }
+  return [...within].flatMap(([folder, edges]) => {
+    const circle = findCycle(edges);
+    return circle ? [`${folder}: ${circle.join(' -> ')}`] : [];
+  });
+}
+
 /** One cycle of files as a list that ends where it began, or null. */
 export function findCycle(graph: readonly ImportEdge[]): string[] | null {
   const targets = new Map<string, string[]>();

@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { AuditCause, AuditLog } from '../audit/audit-log.ts';
+import { causeOf } from '../audit/audit-entry.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
 import type { Actor } from '../http/authenticate.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { Passwords } from './passwords.ts';
@@ -110,14 +111,6 @@ async function tellFailure(
 
 export function actorOf(user: User, sessionId: string | null): Extract<Actor, { type: 'user' }> {
   return { type: 'user', id: user.id, name: user.name, role: user.role, sessionId };
-}
-
-export function causeOf(
-  actor: Actor,
-  action: string,
-  origin: { requestId: string | null; ip: string | null },
-): AuditCause {
-  return { actor, action, requestId: origin.requestId, ip: origin.ip };
 }
 
 function refused(): AppError {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
-import { causeOf } from '../accounts/login.ts';
+import { causeOf } from '../audit/audit-entry.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { type ApiKey, type ApiKeyPosition, type ApiKeyStore, noSuchKey } from './api-key-store.ts';

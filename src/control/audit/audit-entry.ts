@@ -45,6 +45,22 @@ export interface AuditNote extends AuditCause {
   after?: unknown;
 }
 
+export function causeOf(
+  actor: Actor,
+  action: string,
+  origin: { requestId: string | null; ip: string | null },
+): AuditCause {
+  return { actor, action, requestId: origin.requestId, ip: origin.ip };
+}
+
+/** The same for a request of the API. */
+export function causedBy(
+  request: { actor: Actor; requestId: string; remoteAddress: string },
+  action: string,
+): AuditCause {
+  return causeOf(request.actor, action, { requestId: request.requestId, ip: request.remoteAddress });
+}
+
 /** What the first entry carries as the hash of its predecessor. */
 export const FIRST_PREV_HASH = '0'.repeat(64);
 

@@ -1,6 +1,5 @@
 import type { Bot } from '../../contracts/bot.ts';
 import { TtlCache, type TtlCacheOptions } from '../../platform/ttl-cache.ts';
-import type { BotStore } from '../bots/bot-store.ts';
 import { botCacheKey, MAX_CACHED_BOTS } from './cache-registry.ts';
 
 /** The bots as calls read them: published, and up to `BOT_CACHE_TTL` old unless an edit came through the API. */
@@ -13,7 +12,7 @@ export interface CachedBots {
 }
 
 export function createCachedBots(
-  bots: Pick<BotStore, 'get'>,
+  bots: { get(botId: string): Promise<Bot | null> },
   options: Omit<TtlCacheOptions, 'max'>,
 ): CachedBots {
   const cache = new TtlCache<Bot>({ ...options, max: MAX_CACHED_BOTS });

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '../../platform/app-error.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
-import { EXPORT_KEPT_MS } from '../exports/export-job.ts';
+import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import type { Actor } from '../http/route.ts';
 import type { CallRecordStore } from './call-store.ts';
 import { type DeletionReceipt, ERASED_FIELDS } from './erase-call.ts';

@@ -1,3 +1,4 @@
+import { hostOf } from '../../platform/origins.ts';
 import type { CrmPrefetchConfig, IntegrationLogEntry } from '../../contracts/crm.ts';
 import type { GuardedAnswer, GuardedHttp } from '../../platform/guarded-http.ts';
 import { OutboundFailure } from '../../platform/guarded-http.ts';
@@ -143,9 +144,4 @@ function unsent(
     data: {},
     entry: { kind: 'prefetch', at, url_host: host, status: null, ms: 0, attempt: 0, error },
   };
-}
-
-/** The host alone: paths and queries hold personal data. */
-export function hostOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).host : null;
 }

@@ -3,9 +3,6 @@ import { CallFilterBody } from '../calls/call-query.ts';
 import type { CallFilter } from '../calls/call-search.ts';
 import type { Position } from '../calls/position-streams.ts';
 
-/** An export file is kept this long, then it and its job are removed. */
-export const EXPORT_KEPT_MS = 86_400_000;
-
 export const ExportFormat = Type.Union([Type.Literal('csv'), Type.Literal('jsonl')]);
 export type ExportFormat = Static<typeof ExportFormat>;
 

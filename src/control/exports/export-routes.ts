@@ -1,3 +1,4 @@
+import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { API_PREFIX, RECORDS_PATH } from '../../contracts/http-names.ts';
@@ -5,7 +6,7 @@ import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { CallFilterBody, readFilter, seesMaskedNumbers } from '../calls/call-query.ts';
 import { type Actor, type AnyRoute, type Auth, route } from '../http/route.ts';
-import { EXPORT_KEPT_MS, ExportFormat, type ExportJob, ExportView } from './export-job.ts';
+import { ExportFormat, type ExportJob, ExportView } from './export-job.ts';
 import type { ExportRunner } from './export-runner.ts';
 import type { ExportStore } from './export-store.ts';
 

@@ -3,9 +3,10 @@ import { API_PREFIX } from '../../contracts/http-names.ts';
 import { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
-import type { AuditCause, AuditLog } from '../audit/audit-log.ts';
+import { causedBy } from '../audit/audit-entry.ts';
+import type { AuditLog } from '../audit/audit-log.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { type AnyRoute, type Auth, type Reply, route, type TypedRequest } from '../http/route.ts';
+import { type AnyRoute, type Auth, type Reply, route } from '../http/route.ts';
 import { PROBE_NAMES, probe } from './probes.ts';
 import { rotateKey } from './rotate-key.ts';
 import type { KeyedSecretBox } from './secret-box.ts';
@@ -91,7 +92,7 @@ export function settingsRoutes(parts: SettingsRouteParts): AnyRoute[] {
       },
       handler: async (request) => {
         const { body, headers } = request;
-        const changed = await settings.change(body, causeOf(request, 'settings.update'), (version) =>
+        const changed = await settings.change(body, causedBy(request, 'settings.update'), (version) =>
           requireMatch(headers, version),
         );
         return viewReply(changed);
@@ -135,7 +136,7 @@ export function settingsRoutes(parts: SettingsRouteParts): AnyRoute[] {
         const result = await rotateKey(parts.box, parts.store);
         settings.invalidate();
         await parts.audit.record({
-          ...causeOf(request, 'settings.rotate_key'),
+          ...causedBy(request, 'settings.rotate_key'),
           target: 'settings:system',
           before: null,
           after: { sealing_id: result.key_id, resealed: result.resealed },
@@ -148,8 +149,4 @@ export function settingsRoutes(parts: SettingsRouteParts): AnyRoute[] {
 
 function viewReply(view: SettingsView): Reply {
   return { status: 200, headers: { etag: etagOf(view.version) }, json: view };
-}
-
-function causeOf(request: TypedRequest<unknown, unknown, unknown>, action: string): AuditCause {
-  return { actor: request.actor, action, requestId: request.requestId, ip: request.remoteAddress };
 }

@@ -9,7 +9,8 @@ import { invalidBody } from '../http/validation-issues.ts';
 import { MAX_NUMBERS, NewNumber, NumberChange, PhoneNumber } from './number.ts';
 import { type NumberStore, noSuchNumber } from './number-store.ts';
 import { takesCalls } from './trunk.ts';
-import { ADMIN, ADMIN_AND_SUPERVISOR, causedBy, TRUNKS_TAG } from './trunk-routes.ts';
+import {ADMIN, ADMIN_AND_SUPERVISOR, TRUNKS_TAG} from './trunk-routes.ts';
+import { causedBy } from '../audit/audit-entry.ts';
 import type { TrunkStore } from './trunk-store.ts';
 import type { TrunkSync } from './trunk-sync.ts';
 

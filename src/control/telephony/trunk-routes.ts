@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { newId } from '../../platform/secret-token.ts';
-import { causeOf } from '../accounts/login.ts';
+import { causedBy } from '../audit/audit-entry.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
-import { type AnyRoute, route, type TypedRequest } from '../http/route.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import { dials, MAX_TRUNKS, NewTrunk, type Trunk, TrunkChange, TrunkView } from './trunk.ts';
@@ -215,8 +215,4 @@ function placeAfter(all: readonly Trunk[], cursor: unknown): number {
     (trunk) => trunk.created_at < createdAt || (trunk.created_at === createdAt && trunk.id < id),
   );
   return next === -1 ? all.length : next;
-}
-
-export function causedBy(request: TypedRequest<unknown, unknown, unknown>, action: string) {
-  return causeOf(request.actor, action, { requestId: request.requestId, ip: request.remoteAddress });
 }

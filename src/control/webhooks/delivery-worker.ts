@@ -2,7 +2,7 @@ import type { IntegrationLogEntry, PostCallPush } from '../../contracts/crm.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { hostOf } from '../crm/prefetch.ts';
+import { hostOf } from '../../platform/origins.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { BOT_PUSH_PREFIX, editEndpoint } from './endpoint-store.ts';
