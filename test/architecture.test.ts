@@ -1,14 +1,20 @@
 import t from 'tap';
-import { findCycle, folderCircles, type ImportEdge, importsOf, reachable, readImportGraph } from './support/import-graph.ts';
+import {
+  findCycle,
+  folderCircles,
+  type ImportEdge,
+  importsOf,
+  reachable,
+  readImportGraph,
+} from './support/import-graph.ts';
 
 const graph = readImportGraph();
 const folderOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
 const isPackage = (path: string) => !path.startsWith('src/') && !path.startsWith('node:');
 const isExcepted = (exception: { from: string; to: string }, edge: ImportEdge) =>
-  [
-    [exception.from, edge.from] as const,
-    [exception.to, edge.to] as const,
-  ].every(([name, path]) => (name.endsWith('/') ? path.startsWith(name) : path === name));
+  [[exception.from, edge.from] as const, [exception.to, edge.to] as const].every(([name, path]) =>
+    name.endsWith('/') ? path.startsWith(name) : path === name,
+  );
 const show = (edge: ImportEdge) => `${edge.from} imports ${edge.to}`;
 
 /** Which folder of `src` may import which others (ARCHITECTURE.md, "Who may import whom"). */
@@ -35,7 +41,11 @@ const EXCEPTIONS: readonly { from: string; to: string; why: string }[] = [
     to: 'src/slot/listen/',
     why: 'recorded calls are heard again by the code that heard them',
   },
-  { from: 'src/cli/turnlab/', to: 'src/slot/turn/', why: 'and decided again by the machine that decided them' },
+  {
+    from: 'src/cli/turnlab/',
+    to: 'src/slot/turn/',
+    why: 'and decided again by the machine that decided them',
+  },
   { from: 'src/cli/start.ts', to: 'src/main/main-process.ts', why: 'the start command runs main' },
 ];
 
@@ -126,7 +136,12 @@ t.test('no file imports itself by a detour', async (t) => {
 t.test('no folder imports itself by a detour', async (t) => {
   const circles = folderCircles(graph.filter((edge) => edge.kind !== 'entry'));
   t.same(circles, [], 'the files and folders of each folder import each other in one direction only');
-  const back: ImportEdge = { from: 'src/slot/audio/a.ts', to: 'src/slot/call/b.ts', runtime: true, kind: 'static' };
+  const back: ImportEdge = {
+    from: 'src/slot/audio/a.ts',
+    to: 'src/slot/call/b.ts',
+    runtime: true,
+    kind: 'static',
+  };
   const detour = folderCircles([back, { ...back, from: back.to, to: 'src/slot/audio/c.ts' }]);
   t.same(detour, ['src/slot: audio -> call -> audio'], 'and two folders that do are told');
 });

@@ -56,22 +56,22 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 }
 
 class UwsServer implements HttpServer {
-  readonly #onError: HttpServerOptions['onError'];
-  readonly #routes: RouteTable;
-  readonly #proxies;
-  #app: TemplatedApp | null = null;
-  #stopListening: (() => void) | null = null;
-  #closing: Promise<void> | null = null;
+  private readonly onError: HttpServerOptions['onError'];
+  private readonly routes: RouteTable;
+  private readonly proxies;
+  private app: TemplatedApp | null = null;
+  private stopListening: (() => void) | null = null;
+  private closing: Promise<void> | null = null;
   /** What ends each open stream: streams do not end by themselves when the server closes. */
-  readonly #streamEnds = new Set<() => void>();
-  #openRequests = 0;
-  #bodiesBytes = 0;
-  #whenIdle: (() => void) | null = null;
+  private readonly streamEnds = new Set<() => void>();
+  private openRequests = 0;
+  private bodiesBytes = 0;
+  private whenIdle: (() => void) | null = null;
 
   constructor(options: HttpServerOptions) {
-    this.#onError = options.onError;
-    this.#routes = routeTable(options.routes);
-    this.#proxies = proxyList(options.trustedProxies ?? []);
+    this.onError = options.onError;
+    this.routes = routeTable(options.routes);
+    this.proxies = proxyList(options.trustedProxies ?? []);
   }
 
   async listen(host: string, port: number): Promise<{ port: number }> {
@@ -79,7 +79,7 @@ class UwsServer implements HttpServer {
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(MAX_HEAD_BYTES);
     const uws = await import('uWebSockets.js');
     const app = uws.App();
-    app.any('/*', (response, request) => this.#receive(response, request));
+    app.any('/*', (response, request) => this.receive(response, request));
     const socket = await new Promise<us_listen_socket | false>((resolve) => {
       // The types do not know that options may stand between port and callback.
       const listen = app.listen.bind(app) as unknown as (
@@ -97,41 +97,41 @@ class UwsServer implements HttpServer {
         `cannot listen on ${host}:${port}; another process has the port, or the address is not of this machine`,
       );
     }
-    this.#app = app;
-    this.#stopListening = () => uws.us_listen_socket_close(socket);
+    this.app = app;
+    this.stopListening = () => uws.us_listen_socket_close(socket);
     return { port: uws.us_socket_local_port(socket) };
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#finish();
-    return this.#closing;
+    this.closing ??= this.finish();
+    return this.closing;
   }
 
-  async #finish(): Promise<void> {
-    this.#stopListening?.();
-    for (const end of this.#streamEnds) end();
-    if (this.#openRequests > 0) {
+  private async finish(): Promise<void> {
+    this.stopListening?.();
+    for (const end of this.streamEnds) end();
+    if (this.openRequests > 0) {
       const idle = new Promise<void>((resolve) => {
-        this.#whenIdle = resolve;
+        this.whenIdle = resolve;
       });
       await within(idle, CLOSE_BOUND_MS, undefined);
     }
-    this.#app?.close();
-    this.#app = null;
+    this.app?.close();
+    this.app = null;
   }
 
   /** Runs inside uWS: nothing may escape from here, and the abort handler comes first. */
-  #receive(response: UwsResponse, uwsRequest: UwsRequest): void {
+  private receive(response: UwsResponse, uwsRequest: UwsRequest): void {
     let request: OpenRequest | null = null;
     let held = 0;
     let counted = true;
-    this.#openRequests++;
+    this.openRequests++;
     const exchange: Exchange = {
       response,
       method: 'GET',
       requestId: '',
       headers: {},
-      closeAfter: this.#closing !== null,
+      closeAfter: this.closing !== null,
       open: true,
       headSent: false,
       onGone: null,
@@ -139,9 +139,9 @@ class UwsServer implements HttpServer {
     const release = () => {
       if (!counted) return;
       counted = false;
-      this.#openRequests--;
-      this.#bodiesBytes -= held;
-      if (this.#openRequests === 0) this.#whenIdle?.();
+      this.openRequests--;
+      this.bodiesBytes -= held;
+      if (this.openRequests === 0) this.whenIdle?.();
     };
     response.onAborted(() => {
       exchange.open = false;
@@ -149,16 +149,16 @@ class UwsServer implements HttpServer {
       exchange.onGone?.();
       release();
     });
-    const fail = (error: unknown) => this.#answerError(exchange, request, error, release);
+    const fail = (error: unknown) => this.answerError(exchange, request, error, release);
     try {
-      const open = new OpenRequest(uwsRequest, exchange, this.#proxies);
+      const open = new OpenRequest(uwsRequest, exchange, this.proxies);
       request = open;
       exchange.method = open.method;
       exchange.requestId = open.requestId;
       const withBody = hasBody(open);
       // Whatever is refused before its body was read leaves bytes behind that must not be taken for a request.
       exchange.closeAfter ||= withBody || open.repeated !== null;
-      Object.assign(exchange.headers, this.#routes.headersAt(open.path));
+      Object.assign(exchange.headers, this.routes.headersAt(open.path));
       const framing = framingIssue(open);
       if (framing) {
         // Answered a turn later: what the client sent behind this request meets an open response then, and uWS ends
@@ -166,13 +166,13 @@ class UwsServer implements HttpServer {
         setImmediate(fail, framing);
         return;
       }
-      if (this.#openRequests > MAX_OPEN_REQUESTS) throw overloaded();
-      const { route, params } = this.#routes.match(open.method, open.path);
+      if (this.openRequests > MAX_OPEN_REQUESTS) throw overloaded();
+      const { route, params } = this.routes.match(open.method, open.path);
       open.params = params;
       Object.assign(exchange.headers, route.headers);
       const run = () => {
-        exchange.closeAfter = this.#closing !== null;
-        this.#run(exchange, open, route, release).catch(fail);
+        exchange.closeAfter = this.closing !== null;
+        this.run(exchange, open, route, release).catch(fail);
       };
       if (!withBody) {
         run();
@@ -185,8 +185,8 @@ class UwsServer implements HttpServer {
       response.onData((chunk, isLast) => {
         if (!parts || !exchange.open) return;
         held += chunk.byteLength;
-        this.#bodiesBytes += chunk.byteLength;
-        if (held > route.maxBodyBytes || this.#bodiesBytes > MAX_BODIES_BYTES) {
+        this.bodiesBytes += chunk.byteLength;
+        if (held > route.maxBodyBytes || this.bodiesBytes > MAX_BODIES_BYTES) {
           parts = null;
           fail(held > route.maxBodyBytes ? tooLarge() : overloaded());
           return;
@@ -204,15 +204,20 @@ class UwsServer implements HttpServer {
     }
   }
 
-  async #run(exchange: Exchange, request: HttpRequest, route: HttpRoute, release: () => void): Promise<void> {
+  private async run(
+    exchange: Exchange,
+    request: HttpRequest,
+    route: HttpRoute,
+    release: () => void,
+  ): Promise<void> {
     const reply: HttpReply = await route.handler(request);
     if (reply.file) await sendFile(exchange, reply, reply.file.path, request.headers.range);
-    else if (reply.stream) await sendStream(exchange, { ...reply, stream: reply.stream }, this.#streamEnds);
+    else if (reply.stream) await sendStream(exchange, { ...reply, stream: reply.stream }, this.streamEnds);
     else sendReply(exchange, reply);
     release();
   }
 
-  #answerError(
+  private answerError(
     exchange: Exchange,
     request: IncomingRequest | null,
     error: unknown,
@@ -221,13 +226,13 @@ class UwsServer implements HttpServer {
     const told = { requestId: exchange.requestId, method: exchange.method, path: request?.path ?? '' };
     try {
       const reply = problemReply(error, exchange.requestId);
-      if (reply.status >= 500) this.#onError(error, told);
+      if (reply.status >= 500) this.onError(error, told);
       if (exchange.headSent && exchange.open) exchange.response.close();
       else sendReply(exchange, reply);
     } catch (cause) {
       // Not even the problem could be sent; the connection is the last thing that can be ended properly.
       if (exchange.open) exchange.response.close();
-      this.#onError(cause, told);
+      this.onError(cause, told);
     } finally {
       release();
     }

@@ -110,18 +110,18 @@ export function openKeyValueStore(folder: string, options: { migrates?: boolean 
 
 class LmdbStore implements KeyValueStore {
   readonly folder: string;
-  readonly #root: RootDatabase<string>;
-  readonly #owner: FolderOwner;
-  readonly #tables = new Map<string, LmdbTable<unknown>>();
-  #queue: QueuedAction[] = [];
-  #scheduled = false;
-  #closing: Promise<void> | null = null;
-  #closed = false;
+  private readonly root: RootDatabase<string>;
+  private readonly owner: FolderOwner;
+  private readonly tables = new Map<string, LmdbTable<unknown>>();
+  private queue: QueuedAction[] = [];
+  private scheduled = false;
+  private closing: Promise<void> | null = null;
+  private closed = false;
 
   constructor(folder: string, root: RootDatabase<string>, owner: FolderOwner) {
     this.folder = folder;
-    this.#root = root;
-    this.#owner = owner;
+    this.root = root;
+    this.owner = owner;
   }
 
   version(): number {
@@ -137,33 +137,33 @@ class LmdbStore implements KeyValueStore {
   }
 
   table<V>(name: string): Table<V> {
-    const known = this.#tables.get(name);
+    const known = this.tables.get(name);
     if (known) return known as unknown as Table<V>;
     const table = new LmdbTable<V>(
       this,
       name,
-      this.#root.openDB<string, StoreKey & string>(name, { encoding: 'string' }),
+      this.root.openDB<string, StoreKey & string>(name, { encoding: 'string' }),
     );
-    this.#tables.set(name, table as unknown as LmdbTable<unknown>);
+    this.tables.set(name, table as unknown as LmdbTable<unknown>);
     return table;
   }
 
   transaction<T>(action: (writes: Transaction) => T): Promise<T> {
-    if (this.#closing) return Promise.reject(closed());
-    if (this.#queue.length >= MAX_QUEUED_ACTIONS) {
+    if (this.closing) return Promise.reject(closed());
+    if (this.queue.length >= MAX_QUEUED_ACTIONS) {
       return Promise.reject(
         new AppError('store_unavailable', `${MAX_QUEUED_ACTIONS} writes wait for the disk; try again later`),
       );
     }
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ action, resolve: resolve as (value: unknown) => void, reject });
-      this.#schedule();
+      this.queue.push({ action, resolve: resolve as (value: unknown) => void, reject });
+      this.schedule();
     });
   }
 
   /** Throws `store_unavailable` once the store has let go of its files. */
   checkOpen(): void {
-    if (this.#closed) throw closed();
+    if (this.closed) throw closed();
   }
 
   async probe(): Promise<void> {
@@ -171,34 +171,34 @@ class LmdbStore implements KeyValueStore {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#finish();
-    return this.#closing;
+    this.closing ??= this.finish();
+    return this.closing;
   }
 
-  async #finish(): Promise<void> {
-    while (this.#queue.length > 0) this.#commit();
+  private async finish(): Promise<void> {
+    while (this.queue.length > 0) this.commit();
     // LMDB itself does not survive a read after its close.
-    this.#closed = true;
-    await this.#root.close();
-    this.#owner.release();
+    this.closed = true;
+    await this.root.close();
+    this.owner.release();
   }
 
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
     setImmediate(() => {
-      this.#scheduled = false;
-      if (this.#queue.length > 0) this.#commit();
-      if (this.#queue.length > 0) this.#schedule();
+      this.scheduled = false;
+      if (this.queue.length > 0) this.commit();
+      if (this.queue.length > 0) this.schedule();
     });
   }
 
   /** One LMDB transaction for all that waited. An action that throws leaves the others of its commit alone. */
-  #commit(): void {
-    const taken = this.#queue.splice(0, MAX_ACTIONS_PER_COMMIT);
+  private commit(): void {
+    const taken = this.queue.splice(0, MAX_ACTIONS_PER_COMMIT);
     const done: (() => void)[] = [];
     try {
-      this.#root.transactionSync(() => {
+      this.root.transactionSync(() => {
         for (const { action, resolve, reject } of taken) {
           const writes = new PendingWrites();
           try {
@@ -229,10 +229,10 @@ interface QueuedAction {
 class LmdbTable<V> implements Table<V> {
   readonly name: string;
   readonly database: Database<string, StoreKey & string>;
-  readonly #store: LmdbStore;
+  private readonly store: LmdbStore;
 
   constructor(store: LmdbStore, name: string, database: Database<string, StoreKey & string>) {
-    this.#store = store;
+    this.store = store;
     this.name = name;
     this.database = database;
   }
@@ -243,17 +243,17 @@ class LmdbTable<V> implements Table<V> {
   }
 
   text(key: StoreKey): string | undefined {
-    this.#store.checkOpen();
+    this.store.checkOpen();
     checkKey(key);
     return this.database.get(key as never);
   }
 
   async put(key: StoreKey, value: V): Promise<void> {
-    await this.#store.transaction((writes) => writes.put(this, key, value));
+    await this.store.transaction((writes) => writes.put(this, key, value));
   }
 
   remove(key: StoreKey): Promise<boolean> {
-    return this.#store.transaction((writes) => {
+    return this.store.transaction((writes) => {
       const had = writes.get(this, key) !== undefined;
       if (had) writes.remove(this, key);
       return had;
@@ -261,7 +261,7 @@ class LmdbTable<V> implements Table<V> {
   }
 
   range(options: RangeOptions): { key: StoreKey; value: V }[] {
-    this.#store.checkOpen();
+    this.store.checkOpen();
     const found: { key: StoreKey; value: V }[] = [];
     for (const { key, value } of this.database.getRange(options as never)) {
       found.push({ key, value: JSON.parse(value) as V });
@@ -270,12 +270,12 @@ class LmdbTable<V> implements Table<V> {
   }
 
   keys(options: RangeOptions): StoreKey[] {
-    this.#store.checkOpen();
+    this.store.checkOpen();
     return [...this.database.getKeys(options as never)];
   }
 
   count(): number {
-    this.#store.checkOpen();
+    this.store.checkOpen();
     return (this.database.getStats() as { entryCount: number }).entryCount;
   }
 }
@@ -283,10 +283,13 @@ class LmdbTable<V> implements Table<V> {
 /** Collects what an action writes, so that one that throws half-way leaves nothing behind. */
 class PendingWrites implements Transaction {
   applying = false;
-  readonly #writes = new Map<string, { table: LmdbTable<unknown>; key: StoreKey; text: string | null }>();
+  private readonly writes = new Map<
+    string,
+    { table: LmdbTable<unknown>; key: StoreKey; text: string | null }
+  >();
 
   get<V>(table: Table<V>, key: StoreKey): V | undefined {
-    const pending = this.#writes.get(writeId(table.name, key));
+    const pending = this.writes.get(writeId(table.name, key));
     if (!pending) return table.get(key);
     return pending.text === null ? undefined : (JSON.parse(pending.text) as V);
   }
@@ -295,24 +298,24 @@ class PendingWrites implements Transaction {
     checkKey(key);
     const text = JSON.stringify(value);
     if (text === undefined) throw new AppError('internal', `the value for ${table.name} has no JSON form`);
-    this.#write(table, key, text);
+    this.write(table, key, text);
   }
 
   remove<V>(table: Table<V>, key: StoreKey): void {
     checkKey(key);
-    this.#write(table, key, null);
+    this.write(table, key, null);
   }
 
   apply(): void {
     this.applying = true;
-    for (const { table, key, text } of this.#writes.values()) {
+    for (const { table, key, text } of this.writes.values()) {
       if (text === null) table.database.removeSync(key as never);
       else table.database.putSync(key as never, text);
     }
   }
 
-  #write<V>(table: Table<V>, key: StoreKey, text: string | null): void {
-    this.#writes.set(writeId(table.name, key), { table: table as unknown as LmdbTable<unknown>, key, text });
+  private write<V>(table: Table<V>, key: StoreKey, text: string | null): void {
+    this.writes.set(writeId(table.name, key), { table: table as unknown as LmdbTable<unknown>, key, text });
   }
 }
 

@@ -6,24 +6,24 @@ import { AppError } from '../platform/app-error.ts';
  * is expected, and comes when the call opens its providers rather than in the middle of a sentence.
  */
 export class ProviderSettings {
-  readonly #family: string;
-  readonly #values: Record<string, unknown>;
+  private readonly family: string;
+  private readonly values: Record<string, unknown>;
 
   /** `family` is the part of the bot that the keys stand in: `stt`, `llm` or `tts`. */
   constructor(family: string, values: ProviderConfig | Record<string, unknown>) {
-    this.#family = family;
-    this.#values = values as Record<string, unknown>;
+    this.family = family;
+    this.values = values as Record<string, unknown>;
   }
 
   /** The value as it stands in the bot; null counts as absent, as everywhere in the config. */
   raw(key: string): unknown {
-    return Object.hasOwn(this.#values, key) ? (this.#values[key] ?? undefined) : undefined;
+    return Object.hasOwn(this.values, key) ? (this.values[key] ?? undefined) : undefined;
   }
 
   /** The error for a wrong value of `key`; the caller throws it. */
   refusal(key: string, sentence: string): AppError {
-    return new AppError('bad_provider_config', `${this.#family}.${key} ${sentence}`, {
-      details: { key: `${this.#family}.${key}` },
+    return new AppError('bad_provider_config', `${this.family}.${key} ${sentence}`, {
+      details: { key: `${this.family}.${key}` },
     });
   }
 
@@ -59,7 +59,7 @@ export class ProviderSettings {
 
   /** Empty where the key is absent. */
   texts(key: string, rule: { maximumItems: number; maximumLength: number }): string[] {
-    return this.#list(
+    return this.list(
       key,
       rule.maximumItems,
       `texts of at most ${rule.maximumLength} characters`,
@@ -70,10 +70,15 @@ export class ProviderSettings {
   /** Counting numbers such as turns, 1 for the first; empty where the key is absent. */
   ordinals(key: string): ReadonlySet<number> {
     const isOrdinal = (item: unknown): item is number => Number.isInteger(item) && (item as number) >= 1;
-    return new Set(this.#list(key, 10_000, 'whole numbers from 1', isOrdinal));
+    return new Set(this.list(key, 10_000, 'whole numbers from 1', isOrdinal));
   }
 
-  #list<T>(key: string, maximumItems: number, what: string, isItem: (item: unknown) => item is T): T[] {
+  private list<T>(
+    key: string,
+    maximumItems: number,
+    what: string,
+    isItem: (item: unknown) => item is T,
+  ): T[] {
     const value = this.raw(key);
     if (value === undefined) return [];
     if (!Array.isArray(value) || value.length > maximumItems || !value.every(isItem)) {

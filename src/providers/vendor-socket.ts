@@ -152,49 +152,49 @@ export class VendorSocket {
   readonly gone: Promise<void>;
   /** Headers of the answer that opened the socket, such as the vendor's request id. */
   readonly headers: IncomingHttpHeaders;
-  readonly #socket: WebSocket;
-  readonly #options: VendorSocketOptions;
-  #lastSentMs: number;
-  #lastProgressMs = 0;
-  #missedPongs = 0;
-  #wasRefused = false;
-  #lineError: Error | undefined;
+  private readonly socket: WebSocket;
+  private readonly options: VendorSocketOptions;
+  private lastSentMs: number;
+  private lastProgressMs = 0;
+  private missedPongs = 0;
+  private wasRefused = false;
+  private lineError: Error | undefined;
   /** `over` once nobody is told anything any more. */
-  #state: 'open' | 'closing' | 'over' = 'open';
-  #waiting: (() => void)[] = [];
-  #cancelKeepAlive: () => void = () => undefined;
-  #cancelPing: () => void = () => undefined;
-  #cancelStall: (() => void) | undefined;
+  private state: 'open' | 'closing' | 'over' = 'open';
+  private waiting: (() => void)[] = [];
+  private cancelKeepAlive: () => void = () => undefined;
+  private cancelPing: () => void = () => undefined;
+  private cancelStall: (() => void) | undefined;
 
   constructor(socket: WebSocket, options: VendorSocketOptions, headers: IncomingHttpHeaders) {
-    this.#socket = socket;
-    this.#options = options;
+    this.socket = socket;
+    this.options = options;
     this.headers = headers;
-    this.#lastSentMs = options.clock.nowMs();
-    socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+    this.lastSentMs = options.clock.nowMs();
+    socket.on('message', (data, isBinary) => this.onMessage(data, isBinary));
     socket.on('pong', () => {
-      this.#missedPongs = 0;
+      this.missedPongs = 0;
     });
     socket.on('error', (error) => {
-      this.#lineError = error;
+      this.lineError = error;
     });
     this.gone = new Promise((resolve) => {
       socket.once('close', (code, reason) => {
-        this.#onClose(code, reason.toString('utf8'));
+        this.onClose(code, reason.toString('utf8'));
         resolve();
       });
     });
-    this.#schedulePing();
-    this.#scheduleKeepAlive(options.keepAlive?.idleMs ?? 0);
+    this.schedulePing();
+    this.scheduleKeepAlive(options.keepAlive?.idleMs ?? 0);
   }
 
   get isOpen(): boolean {
-    return this.#state === 'open' && this.#socket.readyState === WebSocket.OPEN;
+    return this.state === 'open' && this.socket.readyState === WebSocket.OPEN;
   }
 
   /** Bytes that the system has not taken yet. */
   get unsentBytes(): number {
-    return this.#socket.bufferedAmount;
+    return this.socket.bufferedAmount;
   }
 
   /**
@@ -202,8 +202,8 @@ export class VendorSocket {
    * copied, so its memory may be reused at once. Without effect on a socket that is over.
    */
   offer(message: string | Buffer): boolean {
-    if (this.unsentBytes > this.#options.highWaterBytes) {
-      this.#wasRefused = true;
+    if (this.unsentBytes > this.options.highWaterBytes) {
+      this.wasRefused = true;
       return false;
     }
     this.send(message);
@@ -212,25 +212,25 @@ export class VendorSocket {
 
   /** Sends whatever the line's state is: for short control messages. */
   send(message: string | Buffer): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
-    const nowMs = this.#options.clock.nowMs();
-    this.#lastSentMs = nowMs;
-    if (this.unsentBytes === 0) this.#lastProgressMs = nowMs;
-    this.#socket.send(message, this.#onWritten);
-    if (this.unsentBytes > 0) this.#cancelStall ??= this.#watchSends(SEND_STALL_MS);
+    if (this.socket.readyState !== WebSocket.OPEN) return;
+    const nowMs = this.options.clock.nowMs();
+    this.lastSentMs = nowMs;
+    if (this.unsentBytes === 0) this.lastProgressMs = nowMs;
+    this.socket.send(message, this.onWritten);
+    if (this.unsentBytes > 0) this.cancelStall ??= this.watchSends(SEND_STALL_MS);
   }
 
   /** Waits while the line is congested, then sends. Rejects with the signal's reason; resolves when the socket ends. */
   async sendWhenClear(message: string | Buffer, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    while (this.isOpen && this.unsentBytes > this.#options.highWaterBytes) await this.#room(signal);
+    while (this.isOpen && this.unsentBytes > this.options.highWaterBytes) await this.room(signal);
     this.send(message);
   }
 
   /** Ends the socket because of what the vendor said in a message; `onEnd` gets the error. */
   fail(error: AppError): void {
-    if (this.#state !== 'over') this.#finish(error);
-    this.#socket.terminate();
+    if (this.state !== 'over') this.finish(error);
+    this.socket.terminate();
   }
 
   /**
@@ -240,48 +240,48 @@ export class VendorSocket {
    */
   async close(options: { farewell?: string | Buffer; deadlineMs?: number } = {}): Promise<void> {
     const deadlineMs = options.deadlineMs ?? CLOSE_DEADLINE_MS;
-    if (this.#state === 'open') {
-      this.#state = 'closing';
-      this.#cancelKeepAlive();
+    if (this.state === 'open') {
+      this.state = 'closing';
+      this.cancelKeepAlive();
       if (options.farewell !== undefined) {
         this.send(options.farewell);
-        await this.#goneWithin(deadlineMs);
+        await this.goneWithin(deadlineMs);
       }
     }
-    this.#stopTimers();
-    this.#socket.close(1000);
-    await this.#goneWithin(deadlineMs);
+    this.stopTimers();
+    this.socket.close(1000);
+    await this.goneWithin(deadlineMs);
     this.terminate();
     await this.gone;
   }
 
   /** Cuts the line at once and tells nobody. */
   terminate(): void {
-    this.#state = 'over';
-    this.#stopTimers();
-    this.#socket.terminate();
+    this.state = 'over';
+    this.stopTimers();
+    this.socket.terminate();
   }
 
-  readonly #onWritten = () => {
-    this.#lastProgressMs = this.#options.clock.nowMs();
-    if (this.unsentBytes > this.#options.highWaterBytes) return;
-    this.#wake();
-    if (!this.#wasRefused || !this.isOpen) return;
-    this.#wasRefused = false;
-    this.#options.onRoom?.();
+  private readonly onWritten = () => {
+    this.lastProgressMs = this.options.clock.nowMs();
+    if (this.unsentBytes > this.options.highWaterBytes) return;
+    this.wake();
+    if (!this.wasRefused || !this.isOpen) return;
+    this.wasRefused = false;
+    this.options.onRoom?.();
   };
 
-  #onMessage(data: RawData, isBinary: boolean): void {
-    this.#missedPongs = 0;
-    if (this.#state === 'over') return;
+  private onMessage(data: RawData, isBinary: boolean): void {
+    this.missedPongs = 0;
+    if (this.state === 'over') return;
     const bytes = data as Buffer;
     try {
-      this.#options.onMessage(isBinary ? bytes : bytes.toString('utf8'), this);
+      this.options.onMessage(isBinary ? bytes : bytes.toString('utf8'), this);
     } catch (cause) {
-      const said = tidyVendorText(cause instanceof Error ? cause.message : String(cause), this.#options);
+      const said = tidyVendorText(cause instanceof Error ? cause.message : String(cause), this.options);
       this.fail(
         failure(
-          this.#options,
+          this.options,
           { class: 'transient', status: null },
           `sent a message that cannot be used: ${said}`,
         ),
@@ -289,19 +289,19 @@ export class VendorSocket {
     }
   }
 
-  #onClose(code: number, reason: string): void {
-    if (this.#state === 'open') this.#finish(this.#closeError(code, reason));
-    this.#state = 'over';
-    this.#stopTimers();
-    this.#wake();
+  private onClose(code: number, reason: string): void {
+    if (this.state === 'open') this.finish(this.closeError(code, reason));
+    this.state = 'over';
+    this.stopTimers();
+    this.wake();
   }
 
-  #closeError(code: number, reason: string): AppError {
-    const read = this.#options.readClose?.(code, reason) ?? {};
-    const why = this.#lineError?.message ?? read.message ?? reason;
-    const said = tidyVendorText(why, this.#options);
+  private closeError(code: number, reason: string): AppError {
+    const read = this.options.readClose?.(code, reason) ?? {};
+    const why = this.lineError?.message ?? read.message ?? reason;
+    const said = tidyVendorText(why, this.options);
     return failure(
-      this.#options,
+      this.options,
       {
         class: read.class ?? classOfCloseCode(code),
         status: code,
@@ -313,88 +313,87 @@ export class VendorSocket {
     );
   }
 
-  #finish(error: AppError): void {
-    const wasOpen = this.#state === 'open';
-    this.#state = 'over';
-    this.#stopTimers();
-    this.#wake();
-    if (wasOpen) this.#options.onEnd(error);
+  private finish(error: AppError): void {
+    const wasOpen = this.state === 'open';
+    this.state = 'over';
+    this.stopTimers();
+    this.wake();
+    if (wasOpen) this.options.onEnd(error);
   }
 
-  #schedulePing(): void {
-    this.#cancelPing = this.#options.clock.after(PING_EVERY_MS, () => {
-      if (this.#missedPongs >= MAX_MISSED_PONGS) {
-        this.#dead(`answered none of ${MAX_MISSED_PONGS} pings`);
+  private schedulePing(): void {
+    this.cancelPing = this.options.clock.after(PING_EVERY_MS, () => {
+      if (this.missedPongs >= MAX_MISSED_PONGS) {
+        this.dead(`answered none of ${MAX_MISSED_PONGS} pings`);
         return;
       }
-      this.#missedPongs++;
-      if (this.#socket.readyState === WebSocket.OPEN)
-        this.#socket.ping(undefined, undefined, this.#onWritten);
-      this.#schedulePing();
+      this.missedPongs++;
+      if (this.socket.readyState === WebSocket.OPEN) this.socket.ping(undefined, undefined, this.onWritten);
+      this.schedulePing();
     });
   }
 
-  #scheduleKeepAlive(inMs: number): void {
-    const keepAlive = this.#options.keepAlive;
+  private scheduleKeepAlive(inMs: number): void {
+    const keepAlive = this.options.keepAlive;
     if (!keepAlive) return;
-    this.#cancelKeepAlive = this.#options.clock.after(inMs, () => {
+    this.cancelKeepAlive = this.options.clock.after(inMs, () => {
       // One timer that looks back is cheaper than moving a timer with every frame of audio.
-      const idleMs = this.#options.clock.nowMs() - this.#lastSentMs;
+      const idleMs = this.options.clock.nowMs() - this.lastSentMs;
       if (idleMs < keepAlive.idleMs) {
-        this.#scheduleKeepAlive(keepAlive.idleMs - idleMs);
+        this.scheduleKeepAlive(keepAlive.idleMs - idleMs);
         return;
       }
       keepAlive.send(this);
-      this.#scheduleKeepAlive(keepAlive.idleMs);
+      this.scheduleKeepAlive(keepAlive.idleMs);
     });
   }
 
-  #watchSends(inMs: number): () => void {
-    return this.#options.clock.after(inMs, () => {
-      this.#cancelStall = undefined;
+  private watchSends(inMs: number): () => void {
+    return this.options.clock.after(inMs, () => {
+      this.cancelStall = undefined;
       if (this.unsentBytes === 0) return;
-      const stalledMs = this.#options.clock.nowMs() - this.#lastProgressMs;
-      if (stalledMs >= SEND_STALL_MS) this.#dead(`took no data for ${SEND_STALL_MS} ms`);
-      else this.#cancelStall = this.#watchSends(SEND_STALL_MS - stalledMs);
+      const stalledMs = this.options.clock.nowMs() - this.lastProgressMs;
+      if (stalledMs >= SEND_STALL_MS) this.dead(`took no data for ${SEND_STALL_MS} ms`);
+      else this.cancelStall = this.watchSends(SEND_STALL_MS - stalledMs);
     });
   }
 
-  #dead(what: string): void {
-    this.fail(failure(this.#options, { class: 'transient', status: null }, what, 'provider_timeout'));
+  private dead(what: string): void {
+    this.fail(failure(this.options, { class: 'transient', status: null }, what, 'provider_timeout'));
   }
 
-  #room(signal?: AbortSignal): Promise<void> {
+  private room(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = () => reject(signal?.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.push(() => {
+      this.waiting.push(() => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       });
     });
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
+  private wake(): void {
+    const waiting = this.waiting;
     if (waiting.length === 0) return;
-    this.#waiting = [];
+    this.waiting = [];
     for (const resume of waiting) resume();
   }
 
-  async #goneWithin(ms: number): Promise<void> {
+  private async goneWithin(ms: number): Promise<void> {
     let cancel = () => {};
     const expired = new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(ms, resolve);
+      cancel = this.options.clock.after(ms, resolve);
     });
     await Promise.race([this.gone, expired]);
     cancel();
   }
 
-  #stopTimers(): void {
-    this.#cancelKeepAlive();
-    this.#cancelPing();
-    this.#cancelStall?.();
-    this.#cancelStall = undefined;
+  private stopTimers(): void {
+    this.cancelKeepAlive();
+    this.cancelPing();
+    this.cancelStall?.();
+    this.cancelStall = undefined;
   }
 }
 

@@ -93,44 +93,44 @@ interface CartesiaSessionParts {
 
 /** One connection: its contexts, what they are asked, and the tones that they answer. */
 export class CartesiaSession {
-  readonly #options: CartesiaSessionParts;
-  readonly #contexts = new Map<string, Context>();
-  readonly #over = new Map<string, 'ended' | 'cancelled' | 'expired'>();
-  #stopIdle: () => void = () => undefined;
-  #ended = false;
+  private readonly options: CartesiaSessionParts;
+  private readonly contexts = new Map<string, Context>();
+  private readonly over = new Map<string, 'ended' | 'cancelled' | 'expired'>();
+  private stopIdle: () => void = () => undefined;
+  private ended = false;
 
   constructor(options: CartesiaSessionParts) {
-    this.#options = options;
-    this.#idle();
+    this.options = options;
+    this.idle();
   }
 
   receive(json: unknown): void {
-    this.#idle();
+    this.idle();
     const fields = (json ?? {}) as Record<string, unknown>;
     const id = typeof fields.context_id === 'string' ? fields.context_id : undefined;
     const isCancel = 'cancel' in fields;
     const problems = checkFields(json, isCancel ? CANCEL : REQUEST, 'cartesia');
-    if (!isCancel) problems.push(...this.#requestProblems(fields));
+    if (!isCancel) problems.push(...this.requestProblems(fields));
     if (problems.length > 0) {
-      this.#refuse(problems.join('; '), 400, id);
+      this.refuse(problems.join('; '), 400, id);
       return;
     }
-    if (isCancel) this.#cancel(id ?? '');
-    else this.#speakFor(fields as Request);
+    if (isCancel) this.cancel(id ?? '');
+    else this.speakFor(fields as Request);
   }
 
   end(): void {
-    this.#ended = true;
-    this.#stopIdle();
-    for (const context of this.#contexts.values()) context.stopTimer();
-    this.#contexts.clear();
+    this.ended = true;
+    this.stopIdle();
+    for (const context of this.contexts.values()) context.stopTimer();
+    this.contexts.clear();
   }
 
-  #requestProblems(fields: Record<string, unknown>): string[] {
+  private requestProblems(fields: Record<string, unknown>): string[] {
     const problems: string[] = [];
     if ('language' in fields && 'locale' in fields)
       problems.push('cartesia: language and locale stand together');
-    const byMode = this.#options.version < VOICE_WITHOUT_MODE;
+    const byMode = this.options.version < VOICE_WITHOUT_MODE;
     const voice: FieldRule = {
       type: 'object',
       fields: {
@@ -144,21 +144,21 @@ export class CartesiaSession {
     return problems;
   }
 
-  #speakFor(request: Request): void {
+  private speakFor(request: Request): void {
     const id = request.context_id;
-    const over = this.#over.get(id);
+    const over = this.over.get(id);
     if (over) {
-      this.#refuse(`context ${id} has ${over} and is used again`, 400, id);
+      this.refuse(`context ${id} has ${over} and is used again`, 400, id);
       return;
     }
-    const context = this.#contexts.get(id) ?? this.#open(request);
+    const context = this.contexts.get(id) ?? this.open(request);
     if (!context) return;
     if (identityOf(request) !== context.identity) {
-      this.#refuse(`context ${id} changes a field other than transcript, continue and flush`, 400, id);
+      this.refuse(`context ${id} changes a field other than transcript, continue and flush`, 400, id);
       return;
     }
     if (request.flush && (request.transcript !== '' || request.continue !== true)) {
-      this.#refuse('a flush stands alone, with an empty transcript and continue true', 400, id);
+      this.refuse('a flush stands alone, with an empty transcript and continue true', 400, id);
       return;
     }
     context.stopTimer();
@@ -166,19 +166,19 @@ export class CartesiaSession {
     if (request.continue !== true) context.ended = true;
     if (request.flush) {
       context.flushes += 1;
-      this.#generate(context, context.flushes);
+      this.generate(context, context.flushes);
     } else if (context.ended || request.max_buffer_delay_ms === 0) {
-      this.#generate(context, null);
+      this.generate(context, null);
     } else {
       const delayMs = request.max_buffer_delay_ms ?? DEFAULT_BUFFER_DELAY_MS;
-      context.stopTimer = this.#options.clock.after(delayMs, () => this.#generate(context, null));
+      context.stopTimer = this.options.clock.after(delayMs, () => this.generate(context, null));
     }
   }
 
-  #open(request: Request): Context | null {
+  private open(request: Request): Context | null {
     const id = request.context_id;
-    if (this.#contexts.size >= this.#options.maxContexts) {
-      this.#error('Too many concurrent requests', { status: 429, code: 'concurrency_limited', id });
+    if (this.contexts.size >= this.options.maxContexts) {
+      this.error('Too many concurrent requests', { status: 429, code: 'concurrency_limited', id });
       return null;
     }
     const context: Context = {
@@ -194,51 +194,51 @@ export class CartesiaSession {
       spokenMs: 0,
       stopTimer: () => undefined,
     };
-    this.#contexts.set(id, context);
+    this.contexts.set(id, context);
     return context;
   }
 
-  #generate(context: Context, flushId: number | null): void {
+  private generate(context: Context, flushId: number | null): void {
     if (context.buffered !== '' || flushId !== null) context.queue.push({ text: context.buffered, flushId });
     context.buffered = '';
-    void this.#work(context);
+    void this.work(context);
   }
 
   /** What has not begun is dropped; what is being made still comes. */
-  #cancel(id: string): void {
-    const context = this.#contexts.get(id);
+  private cancel(id: string): void {
+    const context = this.contexts.get(id);
     if (!context) return;
     context.cancelled = true;
     context.queue.length = 0;
     context.stopTimer();
-    void this.#work(context);
+    void this.work(context);
   }
 
-  async #work(context: Context): Promise<void> {
+  private async work(context: Context): Promise<void> {
     if (context.working) return;
     context.working = true;
     for (let piece = context.queue.shift(); piece; piece = context.queue.shift()) {
-      await this.#speak(context, piece.text);
+      await this.speak(context, piece.text);
       if (piece.flushId !== null) {
         const flush = { flush_id: piece.flushId, flush_done: true };
-        this.#send({ type: 'flush_done', done: false, status_code: 206, context_id: context.id, ...flush });
+        this.send({ type: 'flush_done', done: false, status_code: 206, context_id: context.id, ...flush });
       }
     }
     context.working = false;
-    if (this.#ended || !this.#contexts.has(context.id)) return;
+    if (this.ended || !this.contexts.has(context.id)) return;
     if (context.ended || context.cancelled) {
-      this.#leave(context, context.cancelled ? 'cancelled' : 'ended');
-      this.#send({ type: 'done', done: true, status_code: 200, context_id: context.id });
+      this.leave(context, context.cancelled ? 'cancelled' : 'ended');
+      this.send({ type: 'done', done: true, status_code: 200, context_id: context.id });
     } else {
-      context.stopTimer = this.#options.clock.after(CONTEXT_LIFE_MS, () => this.#leave(context, 'expired'));
+      context.stopTimer = this.options.clock.after(CONTEXT_LIFE_MS, () => this.leave(context, 'expired'));
     }
   }
 
-  async #speak(context: Context, text: string): Promise<void> {
-    const { voice, clock, timestamps } = this.#options;
+  private async speak(context: Context, text: string): Promise<void> {
+    const { voice, clock, timestamps } = this.options;
     const sampleRate = context.request.output_format.sample_rate;
     const startMs = context.spokenMs;
-    const isWanted = () => !this.#ended;
+    const isWanted = () => !this.ended;
     const speech = { sampleRate, voice, clock, isWanted };
     for await (const chunk of toneChunks(text, speech)) {
       const fromMs = (chunk.first * 1_000) / sampleRate;
@@ -246,8 +246,8 @@ export class CartesiaSession {
       const words = toneWords(text, voice.msPerChar).filter(
         (word) => word.startMs >= fromMs && word.startMs < toMs,
       );
-      if (timestamps === 'before') this.#words(context, words, startMs);
-      this.#send({
+      if (timestamps === 'before') this.words(context, words, startMs);
+      this.send({
         type: 'chunk',
         data: chunk.bytes.toString('base64'),
         done: false,
@@ -256,14 +256,18 @@ export class CartesiaSession {
         context_id: context.id,
         ...(context.flushes > 0 ? { flush_id: context.flushes } : {}),
       });
-      if (timestamps === 'behind') this.#words(context, words, startMs);
+      if (timestamps === 'behind') this.words(context, words, startMs);
     }
     context.spokenMs += [...text].length * voice.msPerChar;
   }
 
-  #words(context: Context, words: { text: string; startMs: number; endMs: number }[], startMs: number): void {
+  private words(
+    context: Context,
+    words: { text: string; startMs: number; endMs: number }[],
+    startMs: number,
+  ): void {
     if (context.request.add_timestamps !== true || words.length === 0) return;
-    this.#send({
+    this.send({
       type: 'timestamps',
       done: false,
       status_code: 206,
@@ -276,19 +280,19 @@ export class CartesiaSession {
     });
   }
 
-  #leave(context: Context, how: 'ended' | 'cancelled' | 'expired'): void {
+  private leave(context: Context, how: 'ended' | 'cancelled' | 'expired'): void {
     context.stopTimer();
-    this.#contexts.delete(context.id);
-    this.#over.set(context.id, how);
+    this.contexts.delete(context.id);
+    this.over.set(context.id, how);
   }
 
-  #refuse(problem: string, status: number, id: string | undefined): void {
-    this.#options.violations.add(problem);
-    this.#error(problem, { status, code: 'invalid_request', id });
+  private refuse(problem: string, status: number, id: string | undefined): void {
+    this.options.violations.add(problem);
+    this.error(problem, { status, code: 'invalid_request', id });
   }
 
-  #error(message: string, what: { status: number; code: string; id: string | undefined }): void {
-    this.#options.socket.send({
+  private error(message: string, what: { status: number; code: string; id: string | undefined }): void {
+    this.options.socket.send({
       type: 'error',
       title: 'Request refused',
       message,
@@ -300,15 +304,15 @@ export class CartesiaSession {
     });
   }
 
-  #send(message: Record<string, unknown>): void {
-    if (!this.#ended) this.#options.socket.answer(message);
+  private send(message: Record<string, unknown>): void {
+    if (!this.ended) this.options.socket.answer(message);
   }
 
-  #idle(): void {
-    this.#stopIdle();
-    if (this.#ended) return;
-    const { clock, idleMs, socket } = this.#options;
-    this.#stopIdle = clock.after(idleMs, () => {
+  private idle(): void {
+    this.stopIdle();
+    if (this.ended) return;
+    const { clock, idleMs, socket } = this.options;
+    this.stopIdle = clock.after(idleMs, () => {
       this.end();
       socket.close(1000, 'idle');
     });

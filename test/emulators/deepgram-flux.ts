@@ -90,90 +90,90 @@ interface SessionParts {
 }
 
 class FluxSession {
-  readonly #parts: SessionParts;
-  readonly #requestId = emulatedId();
-  #settings: FluxSettings;
-  #sequence = 0;
-  #connected = false;
-  #configuresInFlight = 0;
-  #turn = 0;
-  #eagerText: string | null = null;
-  #lastUpdateMs = 0;
-  #windowStartMs = 0;
-  #lastFrameMs: number | null = null;
-  #oddFrames = 0;
+  private readonly parts: SessionParts;
+  private readonly requestId = emulatedId();
+  private settings: FluxSettings;
+  private sequence = 0;
+  private connected = false;
+  private configuresInFlight = 0;
+  private turn = 0;
+  private eagerText: string | null = null;
+  private lastUpdateMs = 0;
+  private windowStartMs = 0;
+  private lastFrameMs: number | null = null;
+  private oddFrames = 0;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
-    this.#settings = parts.settings;
+    this.parts = parts;
+    this.settings = parts.settings;
     const { socket, emulator, options } = parts;
-    socket.onBinary((bytes) => this.#heard(bytes));
-    socket.onText((json, text) => this.#told(json, text));
+    socket.onBinary((bytes) => this.heard(bytes));
+    socket.onText((json, text) => this.told(json, text));
     socket.onSent((json) => {
       const type = (json as { type?: string } | undefined)?.type;
-      if (type === 'Connected') this.#connected = true;
-      if (type === 'ConfigureSuccess' || type === 'ConfigureFailure') this.#configuresInFlight -= 1;
+      if (type === 'Connected') this.connected = true;
+      if (type === 'ConfigureSuccess' || type === 'ConfigureFailure') this.configuresInFlight -= 1;
     });
     // A script begins after it, with sequence_id 1.
     emulator.clock.after(options.connectedAfterMs ?? 300, () => {
-      if (socket.isOpen) socket.send(this.#stamped({ type: 'Connected', request_id: this.#requestId }));
+      if (socket.isOpen) socket.send(this.stamped({ type: 'Connected', request_id: this.requestId }));
     });
   }
 
-  #heard(bytes: Buffer): void {
-    const { ear, emulator, gaps } = this.#parts;
-    if (!this.#connected) {
-      this.#trespass('audio before Connected');
-      this.#fail('UNEXPECTED_CLIENT_MESSAGE', 'audio came before the session was ready', 1008);
+  private heard(bytes: Buffer): void {
+    const { ear, emulator, gaps } = this.parts;
+    if (!this.connected) {
+      this.trespass('audio before Connected');
+      this.fail('UNEXPECTED_CLIENT_MESSAGE', 'audio came before the session was ready', 1008);
       return;
     }
     const samples = bytes.length === 0 ? null : ear.audio.add(bytes);
     if (!samples) {
-      this.#trespass(bytes.length === 0 ? 'an empty binary frame' : 'audio of odd length');
-      this.#fail('DATA-0000', 'the payload cannot be decoded as audio', 1008);
+      this.trespass(bytes.length === 0 ? 'an empty binary frame' : 'audio of odd length');
+      this.fail('DATA-0000', 'the payload cannot be decoded as audio', 1008);
       return;
     }
-    const frameMs = (samples.length * 1000) / this.#settings.sampleRate;
+    const frameMs = (samples.length * 1000) / this.settings.sampleRate;
     // The rest of a stream may be short; two odd frames are a habit.
     if (frameMs !== FRAME_MS) {
-      this.#oddFrames += 1;
-      if (this.#oddFrames === 2) this.#trespass(`frames of ${frameMs} ms instead of ${FRAME_MS} ms`);
+      this.oddFrames += 1;
+      if (this.oddFrames === 2) this.trespass(`frames of ${frameMs} ms instead of ${FRAME_MS} ms`);
     }
     const nowMs = emulator.clock.nowMs();
-    if (ear.reader.open && this.#lastFrameMs !== null)
-      gaps.longestMs = Math.max(gaps.longestMs, nowMs - this.#lastFrameMs);
-    this.#lastFrameMs = nowMs;
-    for (const tick of ear.reader.read(samples)) this.#tick(tick);
+    if (ear.reader.open && this.lastFrameMs !== null)
+      gaps.longestMs = Math.max(gaps.longestMs, nowMs - this.lastFrameMs);
+    this.lastFrameMs = nowMs;
+    for (const tick of ear.reader.read(samples)) this.tick(tick);
   }
 
-  #told(json: unknown, text: string): void {
+  private told(json: unknown, text: string): void {
     const type = typeof json === 'object' && json !== null ? (json as { type?: unknown }).type : undefined;
     const isBare = type !== undefined && Object.keys(json as object).length === 1;
     if (type === 'Configure') {
-      this.#configure(json);
+      this.configure(json);
     } else if (type === 'ForceEndTurn' && isBare) {
-      if (this.#parts.ear.reader.open) this.#endTurn('manual', 1);
+      if (this.parts.ear.reader.open) this.endTurn('manual', 1);
     } else if (type === 'CloseStream' && isBare) {
-      if (!this.#parts.socket.scripted) this.#parts.socket.close(1000);
+      if (!this.parts.socket.scripted) this.parts.socket.close(1000);
     } else {
-      this.#trespass(`the text frame ${text.slice(0, 80)}`);
-      this.#fail('UNPARSABLE_CLIENT_MESSAGE', 'the message cannot be understood', 1008);
+      this.trespass(`the text frame ${text.slice(0, 80)}`);
+      this.fail('UNPARSABLE_CLIENT_MESSAGE', 'the message cannot be understood', 1008);
     }
   }
 
-  #configure(json: unknown): void {
-    const { emulator, options } = this.#parts;
-    this.#configuresInFlight += 1;
-    if (this.#configuresInFlight > 1) this.#trespass('a second Configure before the answer to the first');
-    const next = configured(this.#settings, json);
-    if (Array.isArray(next)) this.#trespass(...next);
+  private configure(json: unknown): void {
+    const { emulator, options } = this.parts;
+    this.configuresInFlight += 1;
+    if (this.configuresInFlight > 1) this.trespass('a second Configure before the answer to the first');
+    const next = configured(this.settings, json);
+    if (Array.isArray(next)) this.trespass(...next);
     const accepted = !Array.isArray(next) && options.configure !== 'refuse';
-    if (accepted) this.#settings = next;
-    const { eotThreshold, eagerThreshold, eotTimeoutMs, keyterms, languageHints } = this.#settings;
+    if (accepted) this.settings = next;
+    const { eotThreshold, eagerThreshold, eotTimeoutMs, keyterms, languageHints } = this.settings;
     const answer = accepted
       ? {
           type: 'ConfigureSuccess',
-          request_id: this.#requestId,
+          request_id: this.requestId,
           thresholds: {
             eot_threshold: eotThreshold,
             ...(eagerThreshold === null ? {} : { eager_eot_threshold: eagerThreshold }),
@@ -184,72 +184,75 @@ class FluxSession {
         }
       : {
           type: 'ConfigureFailure',
-          request_id: this.#requestId,
+          request_id: this.requestId,
           error_code: 'INVALID_CONFIGURATION',
           description: 'the configuration is refused',
         };
-    emulator.clock.after(options.configureAckMs ?? 100, () => this.#answer(answer));
+    emulator.clock.after(options.configureAckMs ?? 100, () => this.answer(answer));
   }
 
-  #tick(tick: SpeechTick): void {
-    const quirks = this.#parts.options.quirks ?? {};
+  private tick(tick: SpeechTick): void {
+    const quirks = this.parts.options.quirks ?? {};
     if (tick.started) {
-      this.#windowStartMs = Math.max(0, tick.atMs - 30);
-      this.#turnInfo('StartOfTurn', { confidence: 0.1, transcript: quirks.emptyStart ? '' : this.#text() });
-      this.#lastUpdateMs = tick.atMs;
+      this.windowStartMs = Math.max(0, tick.atMs - 30);
+      this.turnInfo('StartOfTurn', { confidence: 0.1, transcript: quirks.emptyStart ? '' : this.text() });
+      this.lastUpdateMs = tick.atMs;
       return;
     }
     if (tick.open) {
       const confidence = 1 - Math.exp(-tick.silenceMs / CONFIDENCE_MS);
-      if (this.#eagerText !== null && tick.silenceMs === 0) {
-        this.#eagerText = null;
-        this.#turnInfo('TurnResumed', { confidence: 0.1 });
+      if (this.eagerText !== null && tick.silenceMs === 0) {
+        this.eagerText = null;
+        this.turnInfo('TurnResumed', { confidence: 0.1 });
       }
-      if (confidence >= this.#settings.eotThreshold) {
-        this.#endTurn(quirks.trigger ?? 'model', confidence);
+      if (confidence >= this.settings.eotThreshold) {
+        this.endTurn(quirks.trigger ?? 'model', confidence);
         return;
       }
-      if (tick.silenceMs >= this.#settings.eotTimeoutMs) {
-        this.#endTurn('timeout', confidence);
+      if (tick.silenceMs >= this.settings.eotTimeoutMs) {
+        this.endTurn('timeout', confidence);
         return;
       }
-      const eager = this.#settings.eagerThreshold;
-      if (eager !== null && this.#eagerText === null && confidence >= eager) {
-        this.#eagerText = this.#text();
-        this.#turnInfo('EagerEndOfTurn', { confidence });
+      const eager = this.settings.eagerThreshold;
+      if (eager !== null && this.eagerText === null && confidence >= eager) {
+        this.eagerText = this.text();
+        this.turnInfo('EagerEndOfTurn', { confidence });
       }
     }
-    if (tick.atMs - this.#lastUpdateMs >= UPDATE_EVERY_MS) {
-      this.#lastUpdateMs = tick.atMs;
-      this.#turnInfo('Update', { confidence: tick.open ? 0.2 : 0 });
+    if (tick.atMs - this.lastUpdateMs >= UPDATE_EVERY_MS) {
+      this.lastUpdateMs = tick.atMs;
+      this.turnInfo('Update', { confidence: tick.open ? 0.2 : 0 });
     }
   }
 
-  #endTurn(trigger: string, confidence: number): void {
-    const { ear, options, socket } = this.#parts;
+  private endTurn(trigger: string, confidence: number): void {
+    const { ear, options, socket } = this.parts;
     if (options.quirks?.neverEnds) return;
-    const eager = this.#eagerText;
+    const eager = this.eagerText;
     const utterance = ear.reader.take();
     const more = options.quirks?.endSaysMore;
     const spoken = utterance?.text ?? '';
     const transcript = more === undefined ? (eager ?? spoken) : `${spoken} ${more}`.trim();
-    this.#eagerText = null;
-    this.#turnInfo('EndOfTurn', { confidence, transcript, trigger });
+    this.eagerText = null;
+    this.turnInfo('EndOfTurn', { confidence, transcript, trigger });
     if (options.quirks?.duplicateEnds && !socket.scripted) socket.duplicateLast();
-    this.#turn += 1;
-    this.#windowStartMs = ear.reader.heardMs;
-    this.#lastUpdateMs = ear.reader.heardMs;
+    this.turn += 1;
+    this.windowStartMs = ear.reader.heardMs;
+    this.lastUpdateMs = ear.reader.heardMs;
   }
 
-  #turnInfo(event: string, about: { confidence: number; transcript?: string; trigger?: string }): void {
-    const { ear } = this.#parts;
-    const transcript = about.transcript ?? this.#text();
-    this.#answer({
+  private turnInfo(
+    event: string,
+    about: { confidence: number; transcript?: string; trigger?: string },
+  ): void {
+    const { ear } = this.parts;
+    const transcript = about.transcript ?? this.text();
+    this.answer({
       type: 'TurnInfo',
-      request_id: this.#requestId,
+      request_id: this.requestId,
       event,
-      turn_index: this.#turn,
-      audio_window_start: this.#windowStartMs / 1000,
+      turn_index: this.turn,
+      audio_window_start: this.windowStartMs / 1000,
       audio_window_end: ear.reader.heardMs / 1000,
       transcript,
       words: transcript
@@ -258,36 +261,36 @@ class FluxSession {
         .map((word) => ({ word, confidence: 0.97 })),
       end_of_turn_confidence: Number(about.confidence.toFixed(3)),
       ...(about.trigger === undefined ? {} : { trigger: about.trigger }),
-      ...(this.#settings.languageHints.length > 0 ? { languages_hinted: this.#settings.languageHints } : {}),
+      ...(this.settings.languageHints.length > 0 ? { languages_hinted: this.settings.languageHints } : {}),
     });
   }
 
   /** The turn so far. */
-  #text(): string {
-    return this.#parts.ear.reader
+  private text(): string {
+    return this.parts.ear.reader
       .words()
       .map(({ word }) => word)
       .join(' ');
   }
 
-  #fail(code: string, description: string, closeCode: number): void {
-    const { socket } = this.#parts;
-    socket.send(this.#stamped({ type: 'Error', code, description }));
+  private fail(code: string, description: string, closeCode: number): void {
+    const { socket } = this.parts;
+    socket.send(this.stamped({ type: 'Error', code, description }));
     socket.close(closeCode, code);
   }
 
-  #answer(message: Record<string, unknown>): void {
-    const { socket } = this.#parts;
-    if (!socket.scripted && socket.isOpen) socket.send(this.#stamped(message));
+  private answer(message: Record<string, unknown>): void {
+    const { socket } = this.parts;
+    if (!socket.scripted && socket.isOpen) socket.send(this.stamped(message));
   }
 
-  #stamped(message: Record<string, unknown>): Record<string, unknown> {
-    const sequence = this.#sequence;
-    this.#sequence += 1;
+  private stamped(message: Record<string, unknown>): Record<string, unknown> {
+    const sequence = this.sequence;
+    this.sequence += 1;
     return { ...message, sequence_id: sequence };
   }
 
-  #trespass(...whats: string[]): void {
-    this.#parts.emulator.violations.add(...whats.map((what) => `deepgram_flux: ${what}`));
+  private trespass(...whats: string[]): void {
+    this.parts.emulator.violations.add(...whats.map((what) => `deepgram_flux: ${what}`));
   }
 }

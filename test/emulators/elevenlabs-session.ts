@@ -86,66 +86,66 @@ interface ElevenLabsSessionParts {
 
 /** One connection: its contexts, what they are asked, and the tones that they answer. */
 export class ElevenLabsSession {
-  readonly #options: ElevenLabsSessionParts;
-  readonly #contexts = new Map<string, Context>();
-  readonly #closedIds = new Set<string>();
-  #stopIdle: () => void = () => undefined;
-  #ended = false;
+  private readonly options: ElevenLabsSessionParts;
+  private readonly contexts = new Map<string, Context>();
+  private readonly closedIds = new Set<string>();
+  private stopIdle: () => void = () => undefined;
+  private ended = false;
 
   constructor(options: ElevenLabsSessionParts) {
-    this.#options = options;
-    this.#idle();
+    this.options = options;
+    this.idle();
   }
 
   receive(json: unknown): void {
-    this.#idle();
+    this.idle();
     const problems = checkFields(json, MESSAGE, 'message');
     const message = json as Message;
     if (problems.length > 0) this.refuse(problems.join('; '));
-    else if (message.close_socket) this.#closeSocket();
+    else if (message.close_socket) this.closeSocket();
     else if (message.context_id === undefined) this.refuse('a message without context_id');
-    else this.#forContext(message.context_id, message);
+    else this.forContext(message.context_id, message);
   }
 
   /** Closes as the vendor does on a policy violation, and notes the trespass. */
   refuse(problem: string, error = 'policy_violation'): void {
-    this.#options.violations.add(problem);
-    this.#fail(problem, error);
+    this.options.violations.add(problem);
+    this.fail(problem, error);
   }
 
   end(): void {
-    this.#ended = true;
-    this.#stopIdle();
-    this.#contexts.clear();
+    this.ended = true;
+    this.stopIdle();
+    this.contexts.clear();
   }
 
-  #forContext(id: string, message: Message): void {
-    const context = this.#contexts.get(id);
+  private forContext(id: string, message: Message): void {
+    const context = this.contexts.get(id);
     if (message.close_context) {
-      if (context && !context.closed) this.#closeContext(context);
+      if (context && !context.closed) this.closeContext(context);
       return;
     }
-    if (this.#closedIds.has(id)) {
+    if (this.closedIds.has(id)) {
       this.refuse(`context ${id} was closed and is used again`);
       return;
     }
     if (!context) {
-      this.#open(id, message);
+      this.open(id, message);
       return;
     }
     if (message.voice_settings) this.refuse('voice_settings stand behind the first message of a context');
-    else this.#take(context, message);
+    else this.take(context, message);
   }
 
-  #open(id: string, message: Message): void {
-    const open = [...this.#contexts.values()].filter((context) => !context.closed).length;
+  private open(id: string, message: Message): void {
+    const open = [...this.contexts.values()].filter((context) => !context.closed).length;
     if (open >= MAX_CONTEXTS) {
       this.refuse('Maximum simultaneous contexts exceeded (5)', 'max_active_conversations');
       return;
     }
     if (message.text === '')
-      this.#options.violations.add(`context ${id}: a keep-alive before its first message`);
-    else if (message.text !== ' ') this.#options.violations.add(`context ${id} does not begin with text " "`);
+      this.options.violations.add(`context ${id}: a keep-alive before its first message`);
+    else if (message.text !== ' ') this.options.violations.add(`context ${id} does not begin with text " "`);
     const context: Context = {
       id,
       buffered: '',
@@ -155,69 +155,69 @@ export class ElevenLabsSession {
       flushed: false,
       chunksLeft: Number.POSITIVE_INFINITY,
     };
-    this.#contexts.set(id, context);
-    if (message.text?.trim()) this.#take(context, message);
+    this.contexts.set(id, context);
+    if (message.text?.trim()) this.take(context, message);
   }
 
-  #take(context: Context, message: Message): void {
-    const { violations, autoMode } = this.#options;
+  private take(context: Context, message: Message): void {
+    const { violations, autoMode } = this.options;
     const text = message.text ?? '';
     if (text !== '') {
       if (autoMode && !text.endsWith(' ')) violations.add('auto_mode: a text ends inside a word');
       context.buffered += text;
       context.flushed = false;
     }
-    if (message.flush || (autoMode && text !== '')) this.#generate(context);
+    if (message.flush || (autoMode && text !== '')) this.generate(context);
     if (message.flush) context.flushed = true;
   }
 
-  #generate(context: Context): void {
+  private generate(context: Context): void {
     const text = context.buffered.trim();
     context.buffered = '';
     if (text !== '') context.queue.push(text);
-    void this.#work(context);
+    void this.work(context);
   }
 
-  #closeContext(context: Context): void {
+  private closeContext(context: Context): void {
     context.closed = true;
-    this.#closedIds.add(context.id);
+    this.closedIds.add(context.id);
     if (!context.flushed) {
       context.queue.length = 0;
-      context.chunksLeft = this.#options.quirks.lateChunks;
+      context.chunksLeft = this.options.quirks.lateChunks;
     }
-    void this.#work(context);
+    void this.work(context);
   }
 
-  async #work(context: Context): Promise<void> {
+  private async work(context: Context): Promise<void> {
     if (context.working) return;
     context.working = true;
     for (let text = context.queue.shift(); text !== undefined; text = context.queue.shift()) {
-      await this.#speak(context, text);
+      await this.speak(context, text);
     }
     context.working = false;
-    if (!context.closed || this.#ended || !this.#contexts.delete(context.id)) return;
-    this.#send({ isFinal: true, [this.#options.quirks.contextKey]: context.id });
+    if (!context.closed || this.ended || !this.contexts.delete(context.id)) return;
+    this.send({ isFinal: true, [this.options.quirks.contextKey]: context.id });
   }
 
-  async #speak(context: Context, text: string): Promise<void> {
-    const { sampleRate, voice, clock, quirks } = this.#options;
-    const isWanted = () => !this.#ended && context.chunksLeft > 0;
+  private async speak(context: Context, text: string): Promise<void> {
+    const { sampleRate, voice, clock, quirks } = this.options;
+    const isWanted = () => !this.ended && context.chunksLeft > 0;
     const id = { [quirks.contextKey]: context.id };
     for await (const chunk of toneChunks(text, { sampleRate, voice, clock, isWanted })) {
       context.chunksLeft -= 1;
-      if (quirks.extras) this.#send({ audio: null, isFinal: null, ...id });
-      const alignment = this.#options.syncAlignment
-        ? this.#alignment(text, chunk.first, chunk.first + chunk.samples)
+      if (quirks.extras) this.send({ audio: null, isFinal: null, ...id });
+      const alignment = this.options.syncAlignment
+        ? this.alignment(text, chunk.first, chunk.first + chunk.samples)
         : null;
       const audio = chunk.bytes.toString('base64');
-      this.#send({ audio, isFinal: null, alignment, normalizedAlignment: alignment, ...id });
+      this.send({ audio, isFinal: null, alignment, normalizedAlignment: alignment, ...id });
     }
-    if (quirks.extras && isWanted()) this.#send({ type: 'flush_done', ...id });
+    if (quirks.extras && isWanted()) this.send({ type: 'flush_done', ...id });
   }
 
   /** The characters that begin in this piece of the tone, in times from the piece's own start. */
-  #alignment(text: string, from: number, to: number): Record<string, unknown> {
-    const { sampleRate, voice, quirks } = this.#options;
+  private alignment(text: string, from: number, to: number): Record<string, unknown> {
+    const { sampleRate, voice, quirks } = this.options;
     const toMs = (samples: number) => (samples * 1_000) / sampleRate;
     const all = [...text].map((char, index) => ({ char, startMs: index * voice.msPerChar }));
     const here = all.filter(({ startMs }) => startMs >= toMs(from) && startMs < toMs(to));
@@ -228,28 +228,28 @@ export class ElevenLabsSession {
     };
   }
 
-  #send(message: Record<string, unknown>): void {
-    if (!this.#ended) this.#options.socket.answer(message);
+  private send(message: Record<string, unknown>): void {
+    if (!this.ended) this.options.socket.answer(message);
   }
 
-  #closeSocket(): void {
+  private closeSocket(): void {
     this.end();
-    this.#options.socket.close(1000, '');
+    this.options.socket.close(1000, '');
   }
 
-  #fail(message: string, error: string): void {
-    if (this.#ended) return;
-    this.#options.socket.send({ message, error, code: 1008 });
+  private fail(message: string, error: string): void {
+    if (this.ended) return;
+    this.options.socket.send({ message, error, code: 1008 });
     this.end();
     // A close reason holds at most 123 bytes.
-    this.#options.socket.close(1008, message.slice(0, 100));
+    this.options.socket.close(1008, message.slice(0, 100));
   }
 
-  #idle(): void {
-    this.#stopIdle();
-    if (this.#ended) return;
-    const { clock, inactivityMs } = this.#options;
+  private idle(): void {
+    this.stopIdle();
+    if (this.ended) return;
+    const { clock, inactivityMs } = this.options;
     const sentence = `no new text within ${inactivityMs / 1_000} seconds`;
-    this.#stopIdle = clock.after(inactivityMs, () => this.#fail(sentence, 'input_timeout_exceeded'));
+    this.stopIdle = clock.after(inactivityMs, () => this.fail(sentence, 'input_timeout_exceeded'));
   }
 }

@@ -25,51 +25,51 @@ const PAGE_SIZE = 50;
 
 /** The cachedContents collection: create, get, list, extend and delete, with a time of life on a clock that moves. */
 export class GeminiCaches {
-  readonly #entries = new Map<string, CachedContent>();
-  readonly #clock: ProviderClock;
-  readonly #startedAtMs = Date.now();
-  readonly #clockStartMs: number;
-  readonly #floorTokens: number | undefined;
-  #movedMs = 0;
-  #made = 0;
+  private readonly entries = new Map<string, CachedContent>();
+  private readonly clock: ProviderClock;
+  private readonly startedAtMs = Date.now();
+  private readonly clockStartMs: number;
+  private readonly floorTokens: number | undefined;
+  private movedMs = 0;
+  private made = 0;
   /** Requests of each kind that were served, for tests that count creations. */
   readonly counts = { created: 0, extended: 0, deleted: 0, refused: 0 };
 
   constructor(clock: ProviderClock, floorTokens?: number) {
-    this.#clock = clock;
-    this.#clockStartMs = clock.nowMs();
-    this.#floorTokens = floorTokens;
+    this.clock = clock;
+    this.clockStartMs = clock.nowMs();
+    this.floorTokens = floorTokens;
   }
 
   /** Milliseconds since 1970, as the vendor's times of expiry say them. */
   nowMs(): number {
-    return this.#startedAtMs + (this.#clock.nowMs() - this.#clockStartMs) + this.#movedMs;
+    return this.startedAtMs + (this.clock.nowMs() - this.clockStartMs) + this.movedMs;
   }
 
   /** Lets entries grow older by so much, and nothing else. */
   moveTime(ms: number): void {
-    this.#movedMs += ms;
+    this.movedMs += ms;
   }
 
   /** Every entry is gone, as after an expiry or a deletion by someone else. */
   loseAll(): void {
-    this.#entries.clear();
+    this.entries.clear();
   }
 
   get live(): CachedContent[] {
-    return [...this.#entries.values()].filter((entry) => entry.expiresAtMs > this.nowMs());
+    return [...this.entries.values()].filter((entry) => entry.expiresAtMs > this.nowMs());
   }
 
   create(body: Record<string, unknown>, key: string): CachedContent | Complaint {
-    const complaint = this.#createComplaint(body);
+    const complaint = this.createComplaint(body);
     if (complaint) {
       this.counts.refused += 1;
       return complaint;
     }
-    this.#made += 1;
+    this.made += 1;
     const nowMs = this.nowMs();
     const entry: CachedContent = {
-      name: `cachedContents/entry${this.#made}${Math.trunc(nowMs).toString(36)}`,
+      name: `cachedContents/entry${this.made}${Math.trunc(nowMs).toString(36)}`,
       model: String(body.model),
       ...(body.displayName === undefined ? {} : { displayName: String(body.displayName) }),
       key,
@@ -79,14 +79,14 @@ export class GeminiCaches {
       expiresAtMs: expiryOf(body, nowMs) ?? nowMs + DEFAULT_TTL_MS,
       body,
     };
-    this.#entries.set(entry.name, entry);
+    this.entries.set(entry.name, entry);
     this.counts.created += 1;
     return entry;
   }
 
   /** Unknown, deleted, expired and foreign entries look the same from outside. */
   find(name: string, key: string): CachedContent | undefined {
-    const entry = this.#entries.get(name);
+    const entry = this.entries.get(name);
     return entry && entry.key === key && entry.expiresAtMs > this.nowMs() ? entry : undefined;
   }
 
@@ -101,7 +101,7 @@ export class GeminiCaches {
   }
 
   delete(entry: CachedContent): void {
-    this.#entries.delete(entry.name);
+    this.entries.delete(entry.name);
     this.counts.deleted += 1;
   }
 
@@ -113,7 +113,7 @@ export class GeminiCaches {
     return { entries: mine.slice(from, to), next: to < mine.length ? String(to) : null };
   }
 
-  #createComplaint(body: Record<string, unknown>): Complaint | null {
+  private createComplaint(body: Record<string, unknown>): Complaint | null {
     const problem = checkFields(body, CREATE_CACHE_FIELDS, 'body')[0] ?? expiryProblem(body, false);
     if (problem) return invalid(problem);
     const model = String(body.model).replace(/^models\//, '');
@@ -123,7 +123,7 @@ export class GeminiCaches {
       return invalid('body holds nothing to cache');
     }
     const total = cacheTokens(body);
-    const least = this.#floorTokens ?? geminiFloor(model);
+    const least = this.floorTokens ?? geminiFloor(model);
     if (total >= least) return null;
     return {
       status: 400,

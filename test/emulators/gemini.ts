@@ -51,57 +51,57 @@ const CACHES_PATH = /^\/(?:v1|v1beta)\/cachedContents$/;
 const CACHE_PATH = /^\/(?:v1|v1beta)\/(cachedContents\/[\w-]+)$/;
 
 class GeminiHouse {
-  readonly #house: LlmHouse;
-  readonly #options: GeminiOptions;
-  readonly #caches: GeminiCaches;
-  readonly #issued: IssuedCall[] = [];
+  private readonly house: LlmHouse;
+  private readonly options: GeminiOptions;
+  private readonly caches: GeminiCaches;
+  private readonly issued: IssuedCall[] = [];
 
   constructor(house: LlmHouse, options: GeminiOptions, caches: GeminiCaches) {
-    this.#house = house;
-    this.#options = options;
-    this.#caches = caches;
+    this.house = house;
+    this.options = options;
+    this.caches = caches;
   }
 
   routes(): HttpRoute[] {
     const guarded = (action: (exchange: HttpExchange, key: string) => Promise<void> | void) => {
       return async (exchange: HttpExchange) => {
         const key = exchange.headers['x-goog-api-key'] ?? exchange.query.get('key');
-        const complaint = keyComplaint(key, this.#house.apiKey);
-        return complaint ? this.#refuse(exchange, complaint, null) : action(exchange, key as string);
+        const complaint = keyComplaint(key, this.house.apiKey);
+        return complaint ? this.refuse(exchange, complaint, null) : action(exchange, key as string);
       };
     };
     return [
       {
         method: 'POST',
         path: GENERATE_PATH,
-        handle: guarded((exchange, key) => this.#generate(exchange, key)),
+        handle: guarded((exchange, key) => this.generate(exchange, key)),
       },
-      { method: 'POST', path: CACHES_PATH, handle: guarded((exchange, key) => this.#create(exchange, key)) },
-      { method: 'GET', path: CACHES_PATH, handle: guarded((exchange, key) => this.#list(exchange, key)) },
+      { method: 'POST', path: CACHES_PATH, handle: guarded((exchange, key) => this.create(exchange, key)) },
+      { method: 'GET', path: CACHES_PATH, handle: guarded((exchange, key) => this.list(exchange, key)) },
       ...(['GET', 'PATCH', 'DELETE'] as const).map((method) => ({
         method,
         path: CACHE_PATH,
-        handle: guarded((exchange, key) => this.#entry(exchange, key)),
+        handle: guarded((exchange, key) => this.entry(exchange, key)),
       })),
     ];
   }
 
-  async #generate(exchange: HttpExchange, key: string): Promise<void> {
+  private async generate(exchange: HttpExchange, key: string): Promise<void> {
     const [, version = '', model = '', method = ''] = GENERATE_PATH.exec(exchange.path) ?? [];
     const streamed = method === 'streamGenerateContent';
     const body = await bodyOf(exchange);
-    if (isComplaint(body)) return this.#refuse(exchange, body, null);
+    if (isComplaint(body)) return this.refuse(exchange, body, null);
     const entry =
-      typeof body.cachedContent === 'string' ? this.#caches.find(body.cachedContent, key) : undefined;
+      typeof body.cachedContent === 'string' ? this.caches.find(body.cachedContent, key) : undefined;
     const complaint =
       (streamed && exchange.query.get('alt') !== 'sse'
         ? violation('streamGenerateContent is asked without alt=sse')
         : null) ??
       modelComplaint(model, 'generateContent') ??
-      this.#bodyComplaint(body, model, entry);
-    if (complaint) return this.#refuse(exchange, complaint, body);
+      this.bodyComplaint(body, model, entry);
+    if (complaint) return this.refuse(exchange, complaint, body);
 
-    const served = this.#house.desk.take(asked(body, model, entry), exchange.path);
+    const served = this.house.desk.take(asked(body, model, entry), exchange.path);
     const turn = {
       responseId: `response${served.index}`,
       model,
@@ -111,19 +111,19 @@ class GeminiHouse {
       streamed,
     };
     const answer = geminiAnswer(served.answer, turn);
-    this.#issued.push(...answer.calls);
+    this.issued.push(...answer.calls);
     served.usage = (answer.whole.usageMetadata as Record<string, unknown> | undefined) ?? null;
-    await serveAnswer(exchange, this.#house.desk, served, {
+    await serveAnswer(exchange, this.house.desk, served, {
       frames: streamed ? answer.frames : null,
       whole: answer.whole,
       headers: { 'x-emulated-version': version },
-      lineEnd: this.#options.lineEnd ?? '\r\n',
+      lineEnd: this.options.lineEnd ?? '\r\n',
       refusal: (kind, retryAfterMs) => geminiRefusal(kind, retryAfterMs, model),
       errorEvent: (kind) => frame('end', geminiRefusal(kind, undefined, model).body),
     });
   }
 
-  #bodyComplaint(
+  private bodyComplaint(
     body: Record<string, unknown>,
     model: string,
     entry: CachedContent | undefined,
@@ -139,7 +139,7 @@ class GeminiHouse {
           'CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config. Proposed fix: move those values to CachedContent from GenerateContent request.',
         );
       }
-      if (!entry) return this.#lostCache();
+      if (!entry) return this.lostCache();
       if (entry.model !== `models/${model}`) {
         return violation(
           `Model used by GenerateContent request (models/${model}) and CachedContent (${entry.model}) has to be the same.`,
@@ -149,18 +149,18 @@ class GeminiHouse {
     const config = isRecord(body.generationConfig) ? body.generationConfig : {};
     const thinking = isRecord(config.thinkingConfig) ? config.thinkingConfig : undefined;
     const before = records(entry?.body.contents);
-    return thinkingComplaint(model, thinking) ?? turnComplaint([...before, ...contents], model, this.#issued);
+    return thinkingComplaint(model, thinking) ?? turnComplaint([...before, ...contents], model, this.issued);
   }
 
-  async #create(exchange: HttpExchange, key: string): Promise<void> {
+  private async create(exchange: HttpExchange, key: string): Promise<void> {
     const body = await bodyOf(exchange);
-    const made = isComplaint(body) ? body : this.#caches.create(body, key);
-    if (isComplaint(made)) return this.#refuse(exchange, made, body);
+    const made = isComplaint(body) ? body : this.caches.create(body, key);
+    if (isComplaint(made)) return this.refuse(exchange, made, body);
     exchange.reply(200, shownEntry(made));
   }
 
-  #list(exchange: HttpExchange, key: string): void {
-    const page = this.#caches.list(
+  private list(exchange: HttpExchange, key: string): void {
+    const page = this.caches.list(
       key,
       Number(exchange.query.get('pageSize') ?? 0),
       exchange.query.get('pageToken') ?? '',
@@ -171,29 +171,29 @@ class GeminiHouse {
     });
   }
 
-  async #entry(exchange: HttpExchange, key: string): Promise<void> {
-    const entry = this.#caches.find(CACHE_PATH.exec(exchange.path)?.[1] ?? '', key);
-    if (!entry) return this.#refuse(exchange, this.#lostCache(), null);
+  private async entry(exchange: HttpExchange, key: string): Promise<void> {
+    const entry = this.caches.find(CACHE_PATH.exec(exchange.path)?.[1] ?? '', key);
+    if (!entry) return this.refuse(exchange, this.lostCache(), null);
     if (exchange.method === 'DELETE') {
-      this.#caches.delete(entry);
+      this.caches.delete(entry);
       return exchange.reply(200, {});
     }
     if (exchange.method === 'PATCH') {
       const body = await exchange.json();
-      const complaint = this.#caches.patch(entry, body);
-      if (complaint) return this.#refuse(exchange, complaint, body);
+      const complaint = this.caches.patch(entry, body);
+      if (complaint) return this.refuse(exchange, complaint, body);
     }
     exchange.reply(200, shownEntry(entry));
   }
 
-  #lostCache(): Complaint {
-    const status = this.#options.lostCacheStatus ?? 403;
+  private lostCache(): Complaint {
+    const status = this.options.lostCacheStatus ?? 403;
     const code = status === 403 ? 'PERMISSION_DENIED' : 'NOT_FOUND';
     return { status, code, message: 'CachedContent not found (or permission denied)', violation: false };
   }
 
-  #refuse(exchange: HttpExchange, complaint: Complaint, body: unknown): void {
-    this.#house.desk.refuse(complaint, exchange.path, body);
+  private refuse(exchange: HttpExchange, complaint: Complaint, body: unknown): void {
+    this.house.desk.refuse(complaint, exchange.path, body);
     exchange.reply(complaint.status, geminiStatusBody(complaint));
   }
 }

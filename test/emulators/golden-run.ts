@@ -46,38 +46,38 @@ export function goldenFrames(sampleRate: number, frameMs: number, silenceMs: num
 /** Messages that an SDK delivers, and waiting for one of them. */
 export class GoldenInbox {
   readonly received: Record<string, unknown>[] = [];
-  #wake: () => void = () => undefined;
-  #closed = false;
+  private wake: () => void = () => undefined;
+  private closed = false;
 
   readonly take = (message: unknown): void => {
     this.received.push(message as Record<string, unknown>);
-    this.#wake();
+    this.wake();
   };
 
   readonly close = (): void => {
-    this.#closed = true;
-    this.#wake();
+    this.closed = true;
+    this.wake();
   };
 
   until(fits: (message: Record<string, unknown>) => boolean, timeoutMs = 15_000): Promise<void> {
-    return this.#wait(() => this.received.some(fits), timeoutMs);
+    return this.wait(() => this.received.some(fits), timeoutMs);
   }
 
   untilClosed(timeoutMs = 15_000): Promise<void> {
-    return this.#wait(() => this.#closed, timeoutMs);
+    return this.wait(() => this.closed, timeoutMs);
   }
 
-  #wait(done: () => boolean, timeoutMs: number): Promise<void> {
+  private wait(done: () => boolean, timeoutMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new Error(`the SDK got nothing that fits: ${JSON.stringify(this.received).slice(0, 2_000)}`));
       }, timeoutMs);
-      this.#wake = () => {
+      this.wake = () => {
         if (!done()) return;
         clearTimeout(timer);
         resolve();
       };
-      this.#wake();
+      this.wake();
     });
   }
 }

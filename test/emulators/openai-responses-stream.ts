@@ -86,25 +86,25 @@ export function failedEvent(kind: RefusalKind): StreamFrame {
 
 class ResponseEvents {
   readonly frames: StreamFrame[] = [];
-  readonly #noisy: boolean;
-  #sequence = 0;
+  private readonly noisy: boolean;
+  private sequence = 0;
 
   constructor(noisy: boolean) {
-    this.#noisy = noisy;
+    this.noisy = noisy;
   }
 
   add(kind: StreamFrame['kind'], type: string, fields: Json): void {
-    if (this.#noisy && this.#sequence > 0) {
+    if (this.noisy && this.sequence > 0) {
       const unknown = {
         type: 'response.something_new.delta',
-        sequence_number: this.#sequence + 1,
+        sequence_number: this.sequence + 1,
         delta: 'noise',
       };
       this.frames.push(frame('comment', 'ping'), frame('noise', unknown, unknown.type));
-      this.#sequence += 3;
+      this.sequence += 3;
     }
-    this.frames.push(frame(kind, { type, sequence_number: this.#sequence, ...fields }, type));
-    this.#sequence += 1;
+    this.frames.push(frame(kind, { type, sequence_number: this.sequence, ...fields }, type));
+    this.sequence += 1;
   }
 }
 

@@ -100,69 +100,69 @@ interface SessionParts {
 }
 
 class LegacySession {
-  readonly #parts: SessionParts;
-  readonly #requestId = emulatedId();
-  readonly #idle: IdleWatch;
-  readonly #endSilenceMs: number;
+  private readonly parts: SessionParts;
+  private readonly requestId = emulatedId();
+  private readonly idle: IdleWatch;
+  private readonly endSilenceMs: number;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
+    this.parts = parts;
     const { socket, emulator, options, query } = parts;
-    this.#endSilenceMs =
+    this.endSilenceMs =
       query.get('high_vad_sensitivity') === 'true' ? HIGH_SENSITIVITY_END_SILENCE_MS : END_SILENCE_MS;
-    this.#idle = new IdleWatch(emulator.clock, options.idleMs ?? 60_000, () => {
+    this.idle = new IdleWatch(emulator.clock, options.idleMs ?? 60_000, () => {
       socket.close(1008, 'Inactivity timeout');
     });
-    socket.onClose(() => this.#idle.stop());
-    socket.onBinary(() => this.#refuse('a binary frame'));
-    socket.onText((json, text) => this.#told(json, text));
+    socket.onClose(() => this.idle.stop());
+    socket.onBinary(() => this.refuse('a binary frame'));
+    socket.onText((json, text) => this.told(json, text));
   }
 
-  #told(json: unknown, text: string): void {
-    this.#idle.touch();
+  private told(json: unknown, text: string): void {
+    this.idle.touch();
     const type = typeof json === 'object' && json !== null ? (json as { type?: unknown }).type : undefined;
     if (typeof json === 'object' && json !== null && 'audio' in json) {
-      this.#heard(json as { audio: { data: string } });
+      this.heard(json as { audio: { data: string } });
     } else if (type === 'config') {
-      this.#check(json, CONFIG, 'config');
+      this.check(json, CONFIG, 'config');
     } else if (type === 'flush') {
-      if (!this.#check(json, FLUSH, 'flush')) return;
-      if (this.#parts.query.get('flush_signal') !== 'true') this.#trespass('flush without flush_signal=true');
-      else this.#final();
+      if (!this.check(json, FLUSH, 'flush')) return;
+      if (this.parts.query.get('flush_signal') !== 'true') this.trespass('flush without flush_signal=true');
+      else this.final();
     } else {
-      this.#refuse(`the frame ${text.slice(0, 80)}`);
+      this.refuse(`the frame ${text.slice(0, 80)}`);
     }
   }
 
-  #heard(message: { audio: { data: string } }): void {
-    const { ear } = this.#parts;
-    if (!this.#check(message, AUDIO, 'message')) return;
+  private heard(message: { audio: { data: string } }): void {
+    const { ear } = this.parts;
+    if (!this.check(message, AUDIO, 'message')) return;
     const bytes = fromBase64(message.audio.data);
     const raw = bytes?.toString('latin1', 0, 4) === 'RIFF' ? bytes.subarray(WAV_HEADER_BYTES) : bytes;
     const samples = raw && raw.length > 0 ? ear.audio.add(raw) : null;
     if (!samples) {
-      this.#refuse('audio.data is not base64 of whole samples');
+      this.refuse('audio.data is not base64 of whole samples');
       return;
     }
-    for (const tick of ear.reader.read(samples)) this.#tick(tick);
+    for (const tick of ear.reader.read(samples)) this.tick(tick);
   }
 
-  #tick(tick: SpeechTick): void {
-    if (tick.started) this.#signal('START_SPEECH');
-    if (!tick.open || tick.silenceMs < this.#endSilenceMs) return;
-    this.#signal('END_SPEECH');
-    this.#final();
+  private tick(tick: SpeechTick): void {
+    if (tick.started) this.signal('START_SPEECH');
+    if (!tick.open || tick.silenceMs < this.endSilenceMs) return;
+    this.signal('END_SPEECH');
+    this.final();
   }
 
-  #final(): void {
-    const { socket, ear, query, options } = this.#parts;
+  private final(): void {
+    const { socket, ear, query, options } = this.parts;
     const utterance = ear.reader.take();
     if (!utterance) return;
     const isUnknown = query.get('language-code') === 'unknown';
     socket.answer({
       type: 'data',
       data: {
-        request_id: this.#requestId,
+        request_id: this.requestId,
         transcript: utterance.text,
         language_code: isUnknown ? (options.foundLanguage ?? 'hi-IN') : query.get('language-code'),
         language_probability: isUnknown ? 0.93 : null,
@@ -174,8 +174,8 @@ class LegacySession {
     if (options.quirks?.duplicateFinals && !socket.scripted) socket.duplicateLast();
   }
 
-  #signal(signal: 'START_SPEECH' | 'END_SPEECH'): void {
-    const { socket, query, emulator } = this.#parts;
+  private signal(signal: 'START_SPEECH' | 'END_SPEECH'): void {
+    const { socket, query, emulator } = this.parts;
     if (query.get('vad_signals') !== 'true') return;
     const now = emulator.clock.nowMs() / 1000;
     socket.answer({
@@ -185,18 +185,18 @@ class LegacySession {
     });
   }
 
-  #check(json: unknown, fields: Fields, where: string): boolean {
+  private check(json: unknown, fields: Fields, where: string): boolean {
     const problems = checkFields(json, fields, where);
-    if (problems.length > 0) this.#refuse(problems.join('; '));
+    if (problems.length > 0) this.refuse(problems.join('; '));
     return problems.length === 0;
   }
 
-  #refuse(what: string): void {
-    this.#trespass(what);
-    this.#parts.socket.send({ type: 'error', data: { error: what.slice(0, 200), code: 'invalid_request' } });
+  private refuse(what: string): void {
+    this.trespass(what);
+    this.parts.socket.send({ type: 'error', data: { error: what.slice(0, 200), code: 'invalid_request' } });
   }
 
-  #trespass(what: string): void {
-    this.#parts.emulator.violations.add(`sarvam: ${what}`);
+  private trespass(what: string): void {
+    this.parts.emulator.violations.add(`sarvam: ${what}`);
   }
 }

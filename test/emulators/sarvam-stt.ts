@@ -107,95 +107,95 @@ interface SessionParts {
 }
 
 class RealtimeSession {
-  readonly #parts: SessionParts;
-  readonly #requestId = emulatedId();
-  readonly #idle: IdleWatch;
-  readonly #startMs: number;
-  #config: SarvamConfig;
+  private readonly parts: SessionParts;
+  private readonly requestId = emulatedId();
+  private readonly idle: IdleWatch;
+  private readonly startMs: number;
+  private config: SarvamConfig;
   /** Waits for the end of the open utterance. */
-  #deferred: Partial<SarvamConfig> = {};
-  #utterance = 0;
-  #announced = false;
-  #ended = false;
-  #lastPartialMs = 0;
+  private deferred: Partial<SarvamConfig> = {};
+  private utterance = 0;
+  private announced = false;
+  private ended = false;
+  private lastPartialMs = 0;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
-    this.#config = parts.config;
+    this.parts = parts;
+    this.config = parts.config;
     const { socket, emulator, options } = parts;
-    this.#startMs = emulator.clock.nowMs();
-    this.#idle = new IdleWatch(emulator.clock, options.idleMs ?? 60_000, () => {
+    this.startMs = emulator.clock.nowMs();
+    this.idle = new IdleWatch(emulator.clock, options.idleMs ?? 60_000, () => {
       socket.close(1008, 'Inactivity timeout');
     });
-    socket.onClose(() => this.#idle.stop());
+    socket.onClose(() => this.idle.stop());
     socket.onBinary(() => {
-      this.#trespass('a binary frame');
+      this.trespass('a binary frame');
       refuse(socket, 4000, { code: 'invalid_message', message: 'text frames only', status_code: 400 });
     });
-    socket.onText((json, text) => this.#told(json, text));
-    socket.send({ event: 'session.begin', request_id: this.#requestId, config: this.#config });
+    socket.onText((json, text) => this.told(json, text));
+    socket.send({ event: 'session.begin', request_id: this.requestId, config: this.config });
   }
 
-  #told(json: unknown, text: string): void {
+  private told(json: unknown, text: string): void {
     const name = typeof json === 'object' && json !== null ? (json as { event?: unknown }).event : undefined;
     const fields =
       typeof name === 'string' && Object.hasOwn(SARVAM_EVENTS, name) ? SARVAM_EVENTS[name] : undefined;
     if (!fields) {
-      this.#refuseEvent(`the frame ${text.slice(0, 80)}`);
+      this.refuseEvent(`the frame ${text.slice(0, 80)}`);
       return;
     }
-    this.#idle.touch();
+    this.idle.touch();
     if (name === 'config.update') {
-      this.#update(json);
+      this.update(json);
       return;
     }
     const problems = checkFields(json, fields, String(name));
-    if (problems.length > 0) this.#refuseEvent(problems.join('; '));
-    else if (this.#ended) this.#trespass(`${name} after end`);
-    else this.#act(String(name), json as { audio?: string });
+    if (problems.length > 0) this.refuseEvent(problems.join('; '));
+    else if (this.ended) this.trespass(`${name} after end`);
+    else this.act(String(name), json as { audio?: string });
   }
 
-  #act(name: string, message: { audio?: string }): void {
-    const { socket, ear } = this.#parts;
-    const isManual = this.#config.turn_detection === 'manual';
+  private act(name: string, message: { audio?: string }): void {
+    const { socket, ear } = this.parts;
+    const isManual = this.config.turn_detection === 'manual';
     switch (name) {
       case 'audio_input':
-        this.#heard(message.audio ?? '');
+        this.heard(message.audio ?? '');
         break;
       case 'ping':
         socket.answer({ event: 'pong' });
         break;
       case 'end':
-        this.#end();
+        this.end();
         break;
       default:
-        if (!isManual) this.#trespass(`${name} under endpointing=vad`);
-        else if (name !== 'speech_start' && ear.reader.open) this.#final();
+        if (!isManual) this.trespass(`${name} under endpointing=vad`);
+        else if (name !== 'speech_start' && ear.reader.open) this.final();
     }
   }
 
-  #heard(audio: string): void {
-    const { ear } = this.#parts;
+  private heard(audio: string): void {
+    const { ear } = this.parts;
     const bytes = fromBase64(audio);
     const samples = bytes && bytes.length > 0 ? ear.audio.add(bytes) : null;
     if (!samples) {
-      this.#refuseEvent('audio_input.audio is not base64 of whole samples');
+      this.refuseEvent('audio_input.audio is not base64 of whole samples');
       return;
     }
-    for (const tick of ear.reader.read(samples)) this.#tick(tick);
+    for (const tick of ear.reader.read(samples)) this.tick(tick);
   }
 
-  #tick(tick: SpeechTick): void {
-    const { socket, ear, options } = this.#parts;
+  private tick(tick: SpeechTick): void {
+    const { socket, ear, options } = this.parts;
     if (!tick.open) return;
-    const isVad = this.#config.turn_detection === 'vad';
-    if (tick.started) this.#lastPartialMs = tick.atMs;
-    if (isVad && !this.#announced) {
-      this.#announced = true;
-      socket.answer({ event: 'vad.speech_start', utterance_idx: this.#utterance, confidence: 0.9 });
+    const isVad = this.config.turn_detection === 'vad';
+    if (tick.started) this.lastPartialMs = tick.atMs;
+    if (isVad && !this.announced) {
+      this.announced = true;
+      socket.answer({ event: 'vad.speech_start', utterance_idx: this.utterance, confidence: 0.9 });
     }
-    if (this.#config.stream_type !== 'simulated' && tick.atMs - this.#lastPartialMs >= PARTIAL_EVERY_MS) {
-      this.#lastPartialMs = tick.atMs;
+    if (this.config.stream_type !== 'simulated' && tick.atMs - this.lastPartialMs >= PARTIAL_EVERY_MS) {
+      this.lastPartialMs = tick.atMs;
       const text = ear.reader
         .words()
         .map(({ word }) => word)
@@ -203,78 +203,78 @@ class RealtimeSession {
       if (text)
         socket.answer({
           event: 'transcript.partial',
-          utterance_idx: this.#utterance,
+          utterance_idx: this.utterance,
           text,
-          ...this.#language(false),
+          ...this.language(false),
         });
     }
-    if (isVad && tick.silenceMs >= this.#config.silence_duration_ms) {
+    if (isVad && tick.silenceMs >= this.config.silence_duration_ms) {
       if (!options.quirks?.noSpeechEnd)
-        socket.answer({ event: 'vad.speech_end', utterance_idx: this.#utterance });
-      this.#final();
+        socket.answer({ event: 'vad.speech_end', utterance_idx: this.utterance });
+      this.final();
     }
   }
 
-  #final(): void {
-    const { socket, ear, options } = this.#parts;
+  private final(): void {
+    const { socket, ear, options } = this.parts;
     const utterance = ear.reader.take();
     if (!utterance) return;
     socket.answer({
       event: 'transcript.final',
-      utterance_idx: this.#utterance,
+      utterance_idx: this.utterance,
       text: utterance.text,
-      ...this.#language(true),
-      ...(this.#config.return_timestamps
+      ...this.language(true),
+      ...(this.config.return_timestamps
         ? { start_s: utterance.startMs / 1000, end_s: utterance.endMs / 1000 }
         : {}),
     });
     if (options.quirks?.duplicateFinals && !socket.scripted) socket.duplicateLast();
-    this.#utterance += 1;
-    this.#announced = false;
-    this.#config = { ...this.#config, ...this.#deferred };
-    this.#deferred = {};
+    this.utterance += 1;
+    this.announced = false;
+    this.config = { ...this.config, ...this.deferred };
+    this.deferred = {};
   }
 
-  #update(json: unknown): void {
-    const { socket, ear } = this.#parts;
-    const update = sarvamUpdate(this.#config, json);
+  private update(json: unknown): void {
+    const { socket, ear } = this.parts;
+    const update = sarvamUpdate(this.config, json);
     if (Array.isArray(update)) {
-      this.#refuseEvent(update.join('; '));
+      this.refuseEvent(update.join('; '));
       return;
     }
     const { threshold, silence_duration_ms, min_speech_duration_ms, ...gated } = update.changes;
     const atOnce = { threshold, silence_duration_ms, min_speech_duration_ms };
     const given = Object.fromEntries(Object.entries(atOnce).filter(([, value]) => value !== undefined));
-    this.#config = { ...this.#config, ...given };
-    if (ear.reader.open) this.#deferred = { ...this.#deferred, ...gated };
-    else this.#config = { ...this.#config, ...gated };
+    this.config = { ...this.config, ...given };
+    if (ear.reader.open) this.deferred = { ...this.deferred, ...gated };
+    else this.config = { ...this.config, ...gated };
     socket.answer({ event: 'config.updated', applied: update.applied });
   }
 
-  #end(): void {
-    const { socket, ear, emulator } = this.#parts;
-    this.#ended = true;
-    this.#final();
+  private end(): void {
+    const { socket, ear, emulator } = this.parts;
+    this.ended = true;
+    this.final();
     socket.answer({
       event: 'session.end',
-      request_id: this.#requestId,
-      total_duration_s: (emulator.clock.nowMs() - this.#startMs) / 1000,
-      total_utterances: this.#utterance,
+      request_id: this.requestId,
+      total_duration_s: (emulator.clock.nowMs() - this.startMs) / 1000,
+      total_utterances: this.utterance,
       audio_duration_s: ear.reader.heardMs / 1000,
     });
     if (!socket.scripted) socket.close(1000);
   }
 
-  #language(isFinal: boolean): Record<string, unknown> {
-    if (this.#config.language_code !== 'auto') return {};
-    const language = this.#parts.options.foundLanguage ?? 'hi-IN';
+  private language(isFinal: boolean): Record<string, unknown> {
+    if (this.config.language_code !== 'auto') return {};
+    const language = this.parts.options.foundLanguage ?? 'hi-IN';
     return { language, ...(isFinal ? { language_confidence: 0.93 } : {}) };
   }
 
   /** The vendor goes on after a message that it does not understand; a strict test does not. */
-  #refuseEvent(what: string): void {
-    this.#trespass(what);
-    this.#parts.socket.send({
+  private refuseEvent(what: string): void {
+    this.trespass(what);
+    this.parts.socket.send({
       event: 'error',
       code: 'invalid_config',
       is_fatal: false,
@@ -282,7 +282,7 @@ class RealtimeSession {
     });
   }
 
-  #trespass(what: string): void {
-    this.#parts.emulator.violations.add(`sarvam: ${what}`);
+  private trespass(what: string): void {
+    this.parts.emulator.violations.add(`sarvam: ${what}`);
   }
 }

@@ -72,43 +72,43 @@ interface Config {
 
 /** One connection: no contexts, no cancel; what is buffered is spoken in order. */
 export class SarvamTtsSession {
-  readonly #parts: SarvamTtsSessionParts;
-  #config: Config | null = null;
-  #buffered = '';
-  readonly #queue: ({ text: string } | 'final')[] = [];
-  #working = false;
-  #stopIdle: () => void = () => undefined;
-  #ended = false;
+  private readonly parts: SarvamTtsSessionParts;
+  private config: Config | null = null;
+  private buffered = '';
+  private readonly queue: ({ text: string } | 'final')[] = [];
+  private working = false;
+  private stopIdle: () => void = () => undefined;
+  private ended = false;
 
   constructor(parts: SarvamTtsSessionParts) {
-    this.#parts = parts;
-    this.#idle();
+    this.parts = parts;
+    this.idle();
   }
 
   receive(json: unknown): void {
-    this.#idle();
+    this.idle();
     const message = json as { type?: string; data?: Record<string, unknown> } | undefined;
     const fields = MESSAGES[message?.type ?? ''];
     if (!message || !fields) {
-      this.#refuse(`unknown message type ${message?.type}`);
+      this.refuse(`unknown message type ${message?.type}`);
       return;
     }
     const problems = checkFields(message, fields, `sarvam tts ${message.type}`);
-    if (problems.length > 0) this.#refuse(problems.join('; '));
-    else if (message.type === 'config') this.#configure(message.data as Config);
+    if (problems.length > 0) this.refuse(problems.join('; '));
+    else if (message.type === 'config') this.configure(message.data as Config);
     else if (message.type === 'ping') return;
-    else if (!this.#config) this.#refuse(`${message.type} before config`);
-    else if (message.type === 'text') this.#text(String(message.data?.text));
-    else this.#flush();
+    else if (!this.config) this.refuse(`${message.type} before config`);
+    else if (message.type === 'text') this.text(String(message.data?.text));
+    else this.flush();
   }
 
   end(): void {
-    this.#ended = true;
-    this.#stopIdle();
+    this.ended = true;
+    this.stopIdle();
   }
 
-  #configure(config: Config): void {
-    const { model, flagged } = this.#parts;
+  private configure(config: Config): void {
+    const { model, flagged } = this.parts;
     const isV3 = model === 'bulbul:v3';
     const problems: string[] = [];
     if (!config.language_code && !config.target_language_code) problems.push('config names no language');
@@ -118,80 +118,80 @@ export class SarvamTtsSession {
     const pace = config.pace as number | undefined;
     if (isV3 && pace !== undefined && (pace < 0.5 || pace > 2)) problems.push('pace is out of range');
     if (problems.length > 0) {
-      this.#refuse(problems.join('; '));
+      this.refuse(problems.join('; '));
       return;
     }
     for (const key of isV3 ? ['pitch', 'loudness'] : ['temperature']) {
       if (key in config) flagged.push(`${key} has no effect on ${model}`);
     }
     // A second config takes effect behind what is buffered.
-    if (this.#config) this.#speakBuffered();
-    this.#config = config;
+    if (this.config) this.speakBuffered();
+    this.config = config;
   }
 
-  #text(text: string): void {
+  private text(text: string): void {
     if (text.length > MAX_TEXT_CHARS) {
-      this.#refuse(`a text of more than ${MAX_TEXT_CHARS} characters`);
+      this.refuse(`a text of more than ${MAX_TEXT_CHARS} characters`);
       return;
     }
-    this.#buffered += text;
-    if (this.#buffered.length >= (this.#config?.min_buffer_size ?? 50)) this.#speakBuffered();
+    this.buffered += text;
+    if (this.buffered.length >= (this.config?.min_buffer_size ?? 50)) this.speakBuffered();
   }
 
-  #flush(): void {
-    this.#speakBuffered();
-    this.#queue.push('final');
-    void this.#work();
+  private flush(): void {
+    this.speakBuffered();
+    this.queue.push('final');
+    void this.work();
   }
 
-  #speakBuffered(): void {
-    const longest = this.#config?.max_chunk_length ?? 150;
-    for (let rest = this.#buffered; rest !== ''; rest = rest.slice(longest)) {
-      this.#queue.push({ text: rest.slice(0, longest) });
+  private speakBuffered(): void {
+    const longest = this.config?.max_chunk_length ?? 150;
+    for (let rest = this.buffered; rest !== ''; rest = rest.slice(longest)) {
+      this.queue.push({ text: rest.slice(0, longest) });
     }
-    this.#buffered = '';
-    void this.#work();
+    this.buffered = '';
+    void this.work();
   }
 
-  async #work(): Promise<void> {
-    if (this.#working) return;
-    this.#working = true;
-    for (let next = this.#queue.shift(); next && !this.#ended; next = this.#queue.shift()) {
-      if (next !== 'final') await this.#speak(next.text);
-      else if (this.#parts.completionEvent) {
-        this.#send({ type: 'event', data: { event_type: 'final', message: 'done', timestamp: 'now' } });
+  private async work(): Promise<void> {
+    if (this.working) return;
+    this.working = true;
+    for (let next = this.queue.shift(); next && !this.ended; next = this.queue.shift()) {
+      if (next !== 'final') await this.speak(next.text);
+      else if (this.parts.completionEvent) {
+        this.send({ type: 'event', data: { event_type: 'final', message: 'done', timestamp: 'now' } });
       }
     }
-    this.#working = false;
+    this.working = false;
   }
 
-  async #speak(text: string): Promise<void> {
-    const { voice, clock } = this.#parts;
-    const sampleRate = Number(this.#config?.speech_sample_rate ?? 24_000);
-    const isWanted = () => !this.#ended;
+  private async speak(text: string): Promise<void> {
+    const { voice, clock } = this.parts;
+    const sampleRate = Number(this.config?.speech_sample_rate ?? 24_000);
+    const isWanted = () => !this.ended;
     for await (const chunk of toneChunks(text, { sampleRate, voice, clock, isWanted })) {
       const audio = chunk.bytes.toString('base64');
-      this.#send({ type: 'audio', data: { content_type: 'audio/raw', audio, request_id: 'req_emulated' } });
+      this.send({ type: 'audio', data: { content_type: 'audio/raw', audio, request_id: 'req_emulated' } });
     }
   }
 
-  #refuse(problem: string): void {
-    this.#parts.violations.add(problem);
-    this.#parts.socket.send({
+  private refuse(problem: string): void {
+    this.parts.violations.add(problem);
+    this.parts.socket.send({
       type: 'error',
       data: { message: problem, code: 422, request_id: 'req_emulated' },
     });
   }
 
-  #send(message: Record<string, unknown>): void {
-    if (!this.#ended) this.#parts.socket.answer(message);
+  private send(message: Record<string, unknown>): void {
+    if (!this.ended) this.parts.socket.answer(message);
   }
 
-  #idle(): void {
-    this.#stopIdle();
-    if (this.#ended) return;
-    const { clock, idleMs, socket } = this.#parts;
-    this.#stopIdle = clock.after(idleMs, () => {
+  private idle(): void {
+    this.stopIdle();
+    if (this.ended) return;
+    const { clock, idleMs, socket } = this.parts;
+    this.stopIdle = clock.after(idleMs, () => {
       this.end();
       socket.close(1000, 'idle');
     });

@@ -88,31 +88,31 @@ interface Token {
 }
 
 class SonioxSession {
-  readonly #parts: SessionParts;
-  readonly #idle: IdleWatch;
-  #config: SonioxConfig | null = null;
-  #ear: Ear | null = null;
-  #finished = false;
-  #finalWords = 0;
-  #finalMs = 0;
-  #answeredMs = 0;
-  #spoke = false;
+  private readonly parts: SessionParts;
+  private readonly idle: IdleWatch;
+  private config: SonioxConfig | null = null;
+  private ear: Ear | null = null;
+  private finished = false;
+  private finalWords = 0;
+  private finalMs = 0;
+  private answeredMs = 0;
+  private spoke = false;
 
   constructor(parts: SessionParts) {
-    this.#parts = parts;
+    this.parts = parts;
     const { socket, emulator } = parts;
-    this.#idle = new IdleWatch(emulator.clock, IDLE_MS, () => this.fail(408, 'Request timeout.'));
+    this.idle = new IdleWatch(emulator.clock, IDLE_MS, () => this.fail(408, 'Request timeout.'));
     socket.onClose(() => {
-      this.#idle.stop();
-      this.#parts.streaming.delete(socket.index);
+      this.idle.stop();
+      this.parts.streaming.delete(socket.index);
     });
-    socket.onBinary((bytes) => this.#heard(bytes));
-    socket.onText((json, text) => this.#told(json, text));
+    socket.onBinary((bytes) => this.heard(bytes));
+    socket.onText((json, text) => this.told(json, text));
   }
 
   fail(code: number, message: string, type?: string): void {
-    const { socket, options, streaming } = this.#parts;
-    this.#finished = true;
+    const { socket, options, streaming } = this.parts;
+    this.finished = true;
     streaming.delete(socket.index);
     socket.send({
       error_code: options.codesAsText ? String(code) : code,
@@ -122,33 +122,33 @@ class SonioxSession {
     socket.close(1000);
   }
 
-  #told(json: unknown, text: string): void {
-    this.#idle.touch();
-    if (!this.#config) {
-      this.#begin(json);
+  private told(json: unknown, text: string): void {
+    this.idle.touch();
+    if (!this.config) {
+      this.begin(json);
       return;
     }
-    if (this.#finished) {
-      this.#trespass(`a frame after the end of audio: ${text.slice(0, 80)}`);
+    if (this.finished) {
+      this.trespass(`a frame after the end of audio: ${text.slice(0, 80)}`);
     } else if (text === '') {
-      this.#finish();
+      this.finish();
     } else {
       const problems = sonioxControlProblems(json);
-      if (problems.length > 0) this.#refuse(problems);
-      else if ((json as { type: string }).type === 'finalize') this.#finalize();
+      if (problems.length > 0) this.refuse(problems);
+      else if ((json as { type: string }).type === 'finalize') this.finalize();
     }
   }
 
-  #begin(json: unknown): void {
-    const { socket, key, ears, streaming, emulator, options } = this.#parts;
+  private begin(json: unknown): void {
+    const { socket, key, ears, streaming, emulator, options } = this.parts;
     const problems = sonioxConfigProblems(json);
     if (problems.length > 0) {
-      this.#refuse(problems);
+      this.refuse(problems);
       return;
     }
     const config = json as SonioxConfig;
     if (config.api_key !== key) {
-      this.#trespass('the key is wrong');
+      this.trespass('the key is wrong');
       this.fail(401, 'Incorrect API key provided.', 'unauthenticated');
       return;
     }
@@ -156,82 +156,82 @@ class SonioxSession {
       this.fail(429, 'Rate limit exceeded.', 'limit_exceeded');
       return;
     }
-    this.#config = config;
+    this.config = config;
     streaming.add(socket.index);
-    this.#ear = ears.open(socket, {
+    this.ear = ears.open(socket, {
       sampleRate: config.sample_rate ?? 16_000,
       encoding: config.audio_format ?? 'pcm_s16le',
       clock: emulator.clock,
     });
   }
 
-  #heard(bytes: Buffer): void {
-    this.#idle.touch();
-    if (this.#finished) {
-      this.#trespass('audio after the end of audio');
+  private heard(bytes: Buffer): void {
+    this.idle.touch();
+    if (this.finished) {
+      this.trespass('audio after the end of audio');
       return;
     }
-    if (!this.#ear) {
-      this.#refuse(['audio before the config']);
+    if (!this.ear) {
+      this.refuse(['audio before the config']);
       return;
     }
     if (bytes.length === 0) {
-      this.#finish();
+      this.finish();
       return;
     }
-    const samples = this.#ear.audio.add(bytes);
+    const samples = this.ear.audio.add(bytes);
     if (!samples) {
-      this.#refuse(['audio of odd length']);
+      this.refuse(['audio of odd length']);
       return;
     }
-    for (const tick of this.#ear.reader.read(samples)) this.#tick(tick, this.#ear);
+    for (const tick of this.ear.reader.read(samples)) this.tick(tick, this.ear);
   }
 
-  #tick(tick: SpeechTick, ear: Ear): void {
-    const limitMs = Math.min(this.#config?.max_endpoint_delay_ms ?? 2_000, ENDPOINT_SILENCE_MS);
-    if (this.#config?.enable_endpoint_detection && tick.open && tick.silenceMs >= limitMs) {
-      this.#answer([...this.#rest(ear), marker('<end>')], []);
+  private tick(tick: SpeechTick, ear: Ear): void {
+    const limitMs = Math.min(this.config?.max_endpoint_delay_ms ?? 2_000, ENDPOINT_SILENCE_MS);
+    if (this.config?.enable_endpoint_detection && tick.open && tick.silenceMs >= limitMs) {
+      this.answer([...this.rest(ear), marker('<end>')], []);
       return;
     }
-    if (tick.atMs - this.#answeredMs < ANSWER_EVERY_MS) return;
-    const words = ear.reader.words().slice(this.#finalWords);
+    if (tick.atMs - this.answeredMs < ANSWER_EVERY_MS) return;
+    const words = ear.reader.words().slice(this.finalWords);
     const ready = words.filter((word) => tick.atMs - word.endMs >= FINAL_AFTER_MS);
-    this.#finalWords += ready.length;
-    this.#answer(
-      ready.flatMap((word) => this.#tokens(word, true)),
-      this.#unsure(words.slice(ready.length)),
+    this.finalWords += ready.length;
+    this.answer(
+      ready.flatMap((word) => this.tokens(word, true)),
+      this.unsure(words.slice(ready.length)),
     );
   }
 
   /** Words that may still change: of the last one, only its beginning is there yet. */
-  #unsure(words: readonly HeardWord[]): Token[] {
-    const tokens = words.flatMap((word) => this.#tokens(word, false));
+  private unsure(words: readonly HeardWord[]): Token[] {
+    const tokens = words.flatMap((word) => this.tokens(word, false));
     const last = tokens.at(-1);
-    if (last && last.text.length > 2 && !this.#parts.options.quirks?.steadyTokens)
+    if (last && last.text.length > 2 && !this.parts.options.quirks?.steadyTokens)
       tokens[tokens.length - 1] = { ...last, text: last.text.slice(0, -1) };
     return tokens;
   }
 
   /** Everything that was said and is not final yet, now final. */
-  #rest(ear: Ear): Token[] {
-    const words = ear.reader.take()?.words.slice(this.#finalWords) ?? [];
-    this.#finalWords = 0;
-    return words.flatMap((word) => this.#tokens(word, true));
+  private rest(ear: Ear): Token[] {
+    const words = ear.reader.take()?.words.slice(this.finalWords) ?? [];
+    this.finalWords = 0;
+    return words.flatMap((word) => this.tokens(word, true));
   }
 
-  #finalize(): void {
-    if (!this.#ear) return;
-    this.#parts.emulator.count('finalizes');
-    this.#answer([...this.#rest(this.#ear), marker('<fin>')], []);
+  private finalize(): void {
+    if (!this.ear) return;
+    this.parts.emulator.count('finalizes');
+    this.answer([...this.rest(this.ear), marker('<fin>')], []);
   }
 
-  #finish(): void {
-    const { socket } = this.#parts;
-    if (!this.#ear) return;
-    this.#finished = true;
-    this.#parts.streaming.delete(socket.index);
-    this.#answer(this.#rest(this.#ear), []);
-    const heardMs = this.#ear.reader.heardMs;
+  private finish(): void {
+    const { socket } = this.parts;
+    if (!this.ear) return;
+    this.finished = true;
+    this.parts.streaming.delete(socket.index);
+    this.answer(this.rest(this.ear), []);
+    const heardMs = this.ear.reader.heardMs;
     socket.answer({
       tokens: [],
       final_audio_proc_ms: heardMs,
@@ -241,29 +241,29 @@ class SonioxSession {
     if (!socket.scripted) socket.close(1000);
   }
 
-  #answer(finals: Token[], unsure: Token[]): void {
-    const heardMs = this.#ear?.reader.heardMs ?? 0;
-    this.#answeredMs = heardMs;
+  private answer(finals: Token[], unsure: Token[]): void {
+    const heardMs = this.ear?.reader.heardMs ?? 0;
+    this.answeredMs = heardMs;
     if (finals.length > 0) {
       const ends = finals.map((token) => token.end_ms ?? heardMs);
-      this.#finalMs = Math.max(this.#finalMs, ...ends);
+      this.finalMs = Math.max(this.finalMs, ...ends);
     }
-    this.#parts.socket.answer({
+    this.parts.socket.answer({
       tokens: [...finals, ...unsure],
-      final_audio_proc_ms: this.#finalMs,
+      final_audio_proc_ms: this.finalMs,
       total_audio_proc_ms: heardMs,
     });
   }
 
   /** A word as one token or two. Spaces are part of the text; only the first word of all has none before it. */
-  #tokens(word: HeardWord, isFinal: boolean): Token[] {
-    const spaced = this.#spoke || this.#hasWordBefore(word) ? ` ${word.word}` : word.word;
-    if (isFinal) this.#spoke = true;
+  private tokens(word: HeardWord, isFinal: boolean): Token[] {
+    const spaced = this.spoke || this.hasWordBefore(word) ? ` ${word.word}` : word.word;
+    if (isFinal) this.spoke = true;
     const at =
       word.word.length > TOKEN_CHARS ? spaced.length - word.word.length + TOKEN_CHARS - 1 : spaced.length;
     const halfMs = Math.round((word.startMs + word.endMs) / 2);
-    const identified = this.#config?.enable_language_identification
-      ? { language: this.#config.language_hints?.[0] ?? 'en' }
+    const identified = this.config?.enable_language_identification
+      ? { language: this.config.language_hints?.[0] ?? 'en' }
       : {};
     const token = (text: string, startMs: number, endMs: number): Token => ({
       text,
@@ -277,17 +277,17 @@ class SonioxSession {
     return [token(spaced.slice(0, at), word.startMs, halfMs), token(spaced.slice(at), halfMs, word.endMs)];
   }
 
-  #hasWordBefore(word: HeardWord): boolean {
-    return (this.#ear?.reader.words() ?? []).some((other) => other.endMs <= word.startMs);
+  private hasWordBefore(word: HeardWord): boolean {
+    return (this.ear?.reader.words() ?? []).some((other) => other.endMs <= word.startMs);
   }
 
-  #refuse(problems: readonly string[]): void {
-    this.#trespass(...problems);
+  private refuse(problems: readonly string[]): void {
+    this.trespass(...problems);
     this.fail(400, problems.join('; ').slice(0, 200), 'bad_request');
   }
 
-  #trespass(...whats: string[]): void {
-    this.#parts.emulator.violations.add(...whats.map((what) => `soniox: ${what}`));
+  private trespass(...whats: string[]): void {
+    this.parts.emulator.violations.add(...whats.map((what) => `soniox: ${what}`));
   }
 }
 

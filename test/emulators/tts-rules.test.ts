@@ -15,14 +15,14 @@ type Message = Record<string, unknown>;
 class RawClient {
   readonly messages: Message[] = [];
   readonly closed: Promise<{ code: number; reason: string }>;
-  readonly #socket: WebSocket;
-  #news: () => void = () => undefined;
+  private readonly socket: WebSocket;
+  private news: () => void = () => undefined;
 
   constructor(socket: WebSocket) {
-    this.#socket = socket;
+    this.socket = socket;
     socket.on('message', (data) => {
       this.messages.push(JSON.parse(String(data)));
-      this.#news();
+      this.news();
     });
     this.closed = new Promise((resolve) => {
       socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
@@ -30,7 +30,7 @@ class RawClient {
   }
 
   send(...messages: Message[]): void {
-    for (const message of messages) this.#socket.send(JSON.stringify(message));
+    for (const message of messages) this.socket.send(JSON.stringify(message));
   }
 
   /** The first message that fits, past or to come. */
@@ -39,13 +39,13 @@ class RawClient {
       const found = this.messages.find(fits);
       if (found) return found;
       await new Promise<void>((resolve) => {
-        this.#news = resolve;
+        this.news = resolve;
       });
     }
   }
 
   close(): void {
-    this.#socket.terminate();
+    this.socket.terminate();
   }
 }
 

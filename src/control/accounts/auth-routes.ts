@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { causeOf } from '../audit/audit-entry.ts';
 import { sessionCookie } from '../http/authenticate.ts';
 import { requireOwnOrigin } from '../http/own-origin.ts';
 import { type AnyRoute, type Reply, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLogin, confirmPassword, type Origin } from './login.ts';
-import { causeOf } from '../audit/audit-entry.ts';
 import { changePassword, choosePassword, createFirstAdmin } from './manage-users.ts';
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from './passwords.ts';
 import { clearedCookie, setCookie } from './session-cookie.ts';

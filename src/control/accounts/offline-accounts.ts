@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { isoNow } from '../../platform/clock.ts';
 import { openKeyValueStore } from '../../platform/key-value-store.ts';
-import { type AuditLog, createAuditLog } from '../audit/audit-log.ts';
 import { causeOf } from '../audit/audit-entry.ts';
+import { type AuditLog, createAuditLog } from '../audit/audit-log.ts';
 import { changeUser, createUser, type ManageUsersParts, type NewUser, resetUser } from './manage-users.ts';
 import { createOneTimeTokens } from './one-time-tokens.ts';
 import { OPERATOR } from './operator-access.ts';

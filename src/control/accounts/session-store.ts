@@ -53,100 +53,100 @@ export function createSessionStore(store: KeyValueStore): SessionStore {
 }
 
 class LmdbSessions implements SessionStore {
-  readonly #store: KeyValueStore;
-  readonly #sessions: Table<Session>;
-  readonly #credentials: Table<Credential>;
+  private readonly store: KeyValueStore;
+  private readonly sessions: Table<Session>;
+  private readonly credentials: Table<Credential>;
   /** `[user, created_ms, session]`. */
-  readonly #byUser: Table<1>;
+  private readonly byUser: Table<1>;
   /** `[expires_ms, 'session' | 'credential', id or hash]`. */
-  readonly #byExpiry: Table<1>;
+  private readonly byExpiry: Table<1>;
 
   constructor(store: KeyValueStore) {
-    this.#store = store;
-    this.#sessions = store.table('sessions');
-    this.#credentials = store.table('session-credentials');
-    this.#byUser = store.table('sessions-by-user');
-    this.#byExpiry = store.table('sessions-by-expiry');
+    this.store = store;
+    this.sessions = store.table('sessions');
+    this.credentials = store.table('session-credentials');
+    this.byUser = store.table('sessions-by-user');
+    this.byExpiry = store.table('sessions-by-expiry');
   }
 
   async open(session: Session, credentials: readonly Credential[]): Promise<void> {
-    await this.#store.transaction((writes) => {
-      const own = this.#idsOf(session.user_id);
+    await this.store.transaction((writes) => {
+      const own = this.idsOf(session.user_id);
       for (const id of own.slice(0, Math.max(0, own.length - MAX_SESSIONS_PER_USER + 1))) {
-        this.#remove(writes, id);
+        this.remove(writes, id);
       }
-      writes.put(this.#sessions, session.id, session);
-      writes.put(this.#byUser, [session.user_id, session.created_ms, session.id], 1);
-      writes.put(this.#byExpiry, [session.expires_ms, 'session', session.id], 1);
-      for (const credential of credentials) this.#put(writes, credential);
+      writes.put(this.sessions, session.id, session);
+      writes.put(this.byUser, [session.user_id, session.created_ms, session.id], 1);
+      writes.put(this.byExpiry, [session.expires_ms, 'session', session.id], 1);
+      for (const credential of credentials) this.put(writes, credential);
     });
   }
 
   async find(hash: string): Promise<FoundCredential | null> {
-    const credential = this.#credentials.get(hash);
-    const session = credential && this.#sessions.get(credential.session_id);
+    const credential = this.credentials.get(hash);
+    const session = credential && this.sessions.get(credential.session_id);
     return credential && session ? { session, credential } : null;
   }
 
   update(sessionId: string, change: (session: Session) => Session): Promise<boolean> {
-    return this.#store.transaction((writes) => {
-      const session = writes.get(this.#sessions, sessionId);
-      if (session) writes.put(this.#sessions, sessionId, change(session));
+    return this.store.transaction((writes) => {
+      const session = writes.get(this.sessions, sessionId);
+      if (session) writes.put(this.sessions, sessionId, change(session));
       return session !== undefined;
     });
   }
 
   rotate(usedHash: string, successors: readonly Credential[]): Promise<'rotated' | 'used_before' | 'closed'> {
-    return this.#store.transaction((writes) => {
-      const credential = writes.get(this.#credentials, usedHash);
-      if (!credential || !writes.get(this.#sessions, credential.session_id)) return 'closed';
+    return this.store.transaction((writes) => {
+      const credential = writes.get(this.credentials, usedHash);
+      if (!credential || !writes.get(this.sessions, credential.session_id)) return 'closed';
       if (credential.used) return 'used_before';
-      writes.put(this.#credentials, usedHash, { ...credential, used: true });
-      for (const successor of successors) this.#put(writes, successor);
+      writes.put(this.credentials, usedHash, { ...credential, used: true });
+      for (const successor of successors) this.put(writes, successor);
       return 'rotated';
     });
   }
 
   async close(sessionId: string): Promise<void> {
-    await this.#store.transaction((writes) => this.#remove(writes, sessionId));
+    await this.store.transaction((writes) => this.remove(writes, sessionId));
   }
 
   async closeAllOf(userId: string, exceptId?: string): Promise<void> {
-    await this.#store.transaction((writes) => {
-      for (const id of this.#idsOf(userId)) if (id !== exceptId) this.#remove(writes, id);
+    await this.store.transaction((writes) => {
+      for (const id of this.idsOf(userId)) if (id !== exceptId) this.remove(writes, id);
     });
   }
 
   prune(nowMs: number, limit: number): Promise<number> {
-    return this.#store.transaction((writes) => {
-      const due = this.#byExpiry.keys({ limit, end: [nowMs] });
+    return this.store.transaction((writes) => {
+      const due = this.byExpiry.keys({ limit, end: [nowMs] });
       for (const key of due) {
         const [, kind, id = ''] = key as readonly string[];
-        if (kind === 'session') this.#remove(writes, id);
-        else writes.remove(this.#credentials, id);
-        writes.remove(this.#byExpiry, key);
+        if (kind === 'session') this.remove(writes, id);
+        else writes.remove(this.credentials, id);
+        writes.remove(this.byExpiry, key);
       }
       return due.length;
     });
   }
 
-  #idsOf(userId: string): string[] {
+  private idsOf(userId: string): string[] {
     const range = { start: [userId], end: [userId, Number.MAX_SAFE_INTEGER] };
-    return this.#byUser.keys({ ...range, limit: 2 * MAX_SESSIONS_PER_USER }).map(lastPart);
+    return this.byUser.keys({ ...range, limit: 2 * MAX_SESSIONS_PER_USER }).map(lastPart);
   }
 
-  #put(writes: Transaction, credential: Credential): void {
-    writes.put(this.#credentials, credential.hash, credential);
-    writes.put(this.#byExpiry, [credential.expires_ms, 'credential', credential.hash], 1);
+  private put(writes: Transaction, credential: Credential): void {
+    writes.put(this.credentials, credential.hash, credential);
+    writes.put(this.byExpiry, [credential.expires_ms, 'credential', credential.hash], 1);
   }
 
   /** Credentials without a session open nothing; they are taken out when they expire. */
-  #remove(writes: Transaction, id: string): void {
-    const session = writes.get(this.#sessions, id);
+  private remove(writes: Transaction, id: string): void {
+    const session = writes.get(this.sessions, id);
     if (!session) return;
-    writes.remove(this.#sessions, id);
-    writes.remove(this.#byUser, [session.user_id, session.created_ms, id]);
-    writes.remove(this.#byExpiry, [session.expires_ms, 'session', id]);
+    writes.remove(this.sessions, id);
+    writes.remove(this.byUser, [session.user_id, session.created_ms, id]);
+    writes.remove(this.byExpiry, [session.expires_ms, 'session', id]);
   }
 }
 

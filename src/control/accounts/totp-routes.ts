@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
+import { causeOf } from '../audit/audit-entry.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
 import { ANY_USER, requireUser } from './auth-routes.ts';
 import { confirmPassword } from './login.ts';
-import { causeOf } from '../audit/audit-entry.ts';
 import { MAX_PASSWORD_CHARS } from './passwords.ts';
 import { confirmSecondFactor, disableSecondFactor, enrolSecondFactor } from './second-factor.ts';
 import { totpUri } from './totp.ts';

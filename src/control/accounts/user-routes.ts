@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { causeOf } from '../audit/audit-entry.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, type Reply, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
-import { causeOf } from '../audit/audit-entry.ts';
 import { changeUser, createUser, removeUser, resetUser } from './manage-users.ts';
 import { MAX_PASSWORD_CHARS } from './passwords.ts';
 import { Email, PersonName, RoleSchema, Skills, type User, UserView, userView } from './user.ts';

@@ -41,79 +41,79 @@ export function createUserStore(store: KeyValueStore, audit: TransactionalAuditL
 }
 
 class LmdbUsers implements UserStore {
-  readonly #store: KeyValueStore;
-  readonly #audit: TransactionalAuditLog;
-  readonly #users: Table<User>;
-  readonly #byEmail: Table<string>;
+  private readonly store: KeyValueStore;
+  private readonly audit: TransactionalAuditLog;
+  private readonly users: Table<User>;
+  private readonly idsByEmail: Table<string>;
   /** `[created_at, id]`. */
-  readonly #byTime: Table<1>;
+  private readonly byTime: Table<1>;
   /** Numbers that a transaction must know exactly: `active_admins` and `all`. */
-  readonly #counts: Table<number>;
+  private readonly counts: Table<number>;
 
   constructor(store: KeyValueStore, audit: TransactionalAuditLog) {
-    this.#store = store;
-    this.#audit = audit;
-    this.#users = store.table('users');
-    this.#byEmail = store.table('users-by-email');
-    this.#byTime = store.table('users-by-time');
-    this.#counts = store.table('users-counts');
+    this.store = store;
+    this.audit = audit;
+    this.users = store.table('users');
+    this.idsByEmail = store.table('users-by-email');
+    this.byTime = store.table('users-by-time');
+    this.counts = store.table('users-counts');
   }
 
   async get(id: string): Promise<User | null> {
-    return this.#users.get(id) ?? null;
+    return this.users.get(id) ?? null;
   }
 
   async byEmail(email: string): Promise<User | null> {
-    const id = this.#byEmail.get(email);
+    const id = this.idsByEmail.get(email);
     return id === undefined ? null : this.get(id);
   }
 
   async list(page: { limit: number; after?: UserPosition }): Promise<User[]> {
     const from = page.after ? { start: [page.after.created_at, page.after.id], exclusiveStart: true } : {};
-    return this.#byTime
+    return this.byTime
       .keys({ limit: page.limit, ...from })
-      .map((key) => this.#users.get((key as readonly string[])[1] ?? ''))
+      .map((key) => this.users.get((key as readonly string[])[1] ?? ''))
       .filter((user) => user !== undefined);
   }
 
   async insert(user: User, cause: AuditCause, options: { onlyAsFirstAdmin?: boolean } = {}): Promise<void> {
-    await this.#store.transaction((writes) => {
-      if (options.onlyAsFirstAdmin && this.#count(writes, ACTIVE_ADMINS) > 0) {
+    await this.store.transaction((writes) => {
+      if (options.onlyAsFirstAdmin && this.count(writes, ACTIVE_ADMINS) > 0) {
         throw new AppError(
           'conflict',
           'this installation has an admin already; ask that person for an account',
         );
       }
-      if (writes.get(this.#byEmail, user.email) !== undefined) throw emailTaken();
-      if (this.#count(writes, ALL) >= MAX_USERS) {
+      if (writes.get(this.idsByEmail, user.email) !== undefined) throw emailTaken();
+      if (this.count(writes, ALL) >= MAX_USERS) {
         throw new AppError('conflict', `there are ${MAX_USERS} users already; remove some first`);
       }
-      writes.put(this.#users, user.id, user);
-      writes.put(this.#byEmail, user.email, user.id);
-      writes.put(this.#byTime, [user.created_at, user.id], 1);
-      this.#add(writes, ALL, 1);
-      if (isActiveAdmin(user)) this.#add(writes, ACTIVE_ADMINS, 1);
-      this.#audit.append(writes, { ...cause, target: targetOf(user), after: auditView(user) });
+      writes.put(this.users, user.id, user);
+      writes.put(this.idsByEmail, user.email, user.id);
+      writes.put(this.byTime, [user.created_at, user.id], 1);
+      this.add(writes, ALL, 1);
+      if (isActiveAdmin(user)) this.add(writes, ACTIVE_ADMINS, 1);
+      this.audit.append(writes, { ...cause, target: targetOf(user), after: auditView(user) });
     });
   }
 
   async update(id: string, change: (user: User) => User, cause: AuditCause | null): Promise<User> {
-    return this.#store.transaction((writes) => {
-      const before = writes.get(this.#users, id);
+    return this.store.transaction((writes) => {
+      const before = writes.get(this.users, id);
       if (!before) throw noSuchUser();
       const changed = change(before);
       const after = cause === null ? changed : { ...changed, version: before.version + 1 };
       const difference = Number(isActiveAdmin(after)) - Number(isActiveAdmin(before));
-      if (difference < 0 && this.#count(writes, ACTIVE_ADMINS) <= 1) throw lastAdmin();
-      if (difference !== 0) this.#add(writes, ACTIVE_ADMINS, difference);
+      if (difference < 0 && this.count(writes, ACTIVE_ADMINS) <= 1) throw lastAdmin();
+      if (difference !== 0) this.add(writes, ACTIVE_ADMINS, difference);
       if (after.email !== before.email) {
-        if (writes.get(this.#byEmail, after.email) !== undefined) throw emailTaken();
-        writes.remove(this.#byEmail, before.email);
-        writes.put(this.#byEmail, after.email, id);
+        if (writes.get(this.idsByEmail, after.email) !== undefined) throw emailTaken();
+        writes.remove(this.idsByEmail, before.email);
+        writes.put(this.idsByEmail, after.email, id);
       }
-      writes.put(this.#users, id, after);
+      writes.put(this.users, id, after);
       if (cause !== null) {
-        this.#audit.append(writes, {
+        this.audit.append(writes, {
           ...cause,
           target: targetOf(after),
           before: auditView(before),
@@ -125,32 +125,32 @@ class LmdbUsers implements UserStore {
   }
 
   async remove(id: string, check: (user: User) => void, cause: AuditCause): Promise<void> {
-    await this.#store.transaction((writes) => {
-      const user = writes.get(this.#users, id);
+    await this.store.transaction((writes) => {
+      const user = writes.get(this.users, id);
       if (!user) throw noSuchUser();
       check(user);
       if (isActiveAdmin(user)) {
-        if (this.#count(writes, ACTIVE_ADMINS) <= 1) throw lastAdmin();
-        this.#add(writes, ACTIVE_ADMINS, -1);
+        if (this.count(writes, ACTIVE_ADMINS) <= 1) throw lastAdmin();
+        this.add(writes, ACTIVE_ADMINS, -1);
       }
-      this.#add(writes, ALL, -1);
-      writes.remove(this.#users, id);
-      writes.remove(this.#byEmail, user.email);
-      writes.remove(this.#byTime, [user.created_at, id]);
-      this.#audit.append(writes, { ...cause, target: targetOf(user), before: auditView(user) });
+      this.add(writes, ALL, -1);
+      writes.remove(this.users, id);
+      writes.remove(this.idsByEmail, user.email);
+      writes.remove(this.byTime, [user.created_at, id]);
+      this.audit.append(writes, { ...cause, target: targetOf(user), before: auditView(user) });
     });
   }
 
   async hasActiveAdmin(): Promise<boolean> {
-    return (this.#counts.get(ACTIVE_ADMINS) ?? 0) > 0;
+    return (this.counts.get(ACTIVE_ADMINS) ?? 0) > 0;
   }
 
-  #count(writes: Transaction, name: string): number {
-    return writes.get(this.#counts, name) ?? 0;
+  private count(writes: Transaction, name: string): number {
+    return writes.get(this.counts, name) ?? 0;
   }
 
-  #add(writes: Transaction, name: string, difference: number): void {
-    writes.put(this.#counts, name, this.#count(writes, name) + difference);
+  private add(writes: Transaction, name: string, difference: number): void {
+    writes.put(this.counts, name, this.count(writes, name) + difference);
   }
 }
 

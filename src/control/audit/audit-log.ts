@@ -57,38 +57,38 @@ export function createAuditLog(store: KeyValueStore, nowIso: () => string): Tran
 }
 
 class LmdbAuditLog implements TransactionalAuditLog {
-  readonly #store: KeyValueStore;
-  readonly #nowIso: () => string;
-  readonly #entries: Table<AuditEntry>;
-  readonly #head: Table<AuditHead>;
+  private readonly store: KeyValueStore;
+  private readonly nowIso: () => string;
+  private readonly entries: Table<AuditEntry>;
+  private readonly head: Table<AuditHead>;
   /** `[value, seq]` of actor, action and target. */
-  readonly #byActor: Table<1>;
-  readonly #byAction: Table<1>;
-  readonly #byTarget: Table<1>;
-  readonly #keys: Table<string>;
+  private readonly byActor: Table<1>;
+  private readonly byAction: Table<1>;
+  private readonly byTarget: Table<1>;
+  private readonly keys: Table<string>;
 
   constructor(store: KeyValueStore, nowIso: () => string) {
-    this.#store = store;
-    this.#nowIso = nowIso;
-    ({ entries: this.#entries, head: this.#head } = auditTables(store));
-    this.#byActor = store.table('audit-by-actor');
-    this.#byAction = store.table('audit-by-action');
-    this.#byTarget = store.table('audit-by-target');
-    this.#keys = store.table('audit-keys');
+    this.store = store;
+    this.nowIso = nowIso;
+    ({ entries: this.entries, head: this.head } = auditTables(store));
+    this.byActor = store.table('audit-by-actor');
+    this.byAction = store.table('audit-by-action');
+    this.byTarget = store.table('audit-by-target');
+    this.keys = store.table('audit-keys');
   }
 
   async record(note: AuditNote): Promise<void> {
-    await this.#store.transaction((writes) => this.append(writes, note));
+    await this.store.transaction((writes) => this.append(writes, note));
   }
 
   append(writes: Transaction, note: AuditNote): void {
-    const head = writes.get(this.#head, 'head');
-    const key = this.#hashKey(writes);
+    const head = writes.get(this.head, 'head');
+    const key = this.hashKey(writes);
     const seq = (head?.seq ?? 0) + 1;
     const unsealed = {
       id: newId('aud_'),
       seq,
-      at: this.#nowIso(),
+      at: this.nowIso(),
       actor: auditActor(note.actor, note.ip),
       action: note.action,
       target: note.target,
@@ -98,20 +98,20 @@ class LmdbAuditLog implements TransactionalAuditLog {
       prev_hash: head?.hash ?? FIRST_PREV_HASH,
     };
     const entry: AuditEntry = { ...unsealed, hash: hashOf(unsealed) };
-    writes.put(this.#entries, seq, entry);
-    writes.put(this.#head, 'head', { seq, hash: entry.hash });
-    if (entry.actor.id !== null) writes.put(this.#byActor, [entry.actor.id, seq], 1);
-    writes.put(this.#byAction, [entry.action, seq], 1);
-    writes.put(this.#byTarget, [entry.target, seq], 1);
+    writes.put(this.entries, seq, entry);
+    writes.put(this.head, 'head', { seq, hash: entry.hash });
+    if (entry.actor.id !== null) writes.put(this.byActor, [entry.actor.id, seq], 1);
+    writes.put(this.byAction, [entry.action, seq], 1);
+    writes.put(this.byTarget, [entry.target, seq], 1);
   }
 
   async list(query: AuditQuery): Promise<AuditPage> {
     const items: AuditEntry[] = [];
-    const seqs = this.#candidates(query);
+    const seqs = this.candidates(query);
     let last: number | null = null;
     for (const [index, seq] of seqs.entries()) {
       if (index > 0 && index % ENTRIES_PER_TURN === 0) await nextTurn();
-      const entry = this.#entries.get(seq);
+      const entry = this.entries.get(seq);
       last = seq;
       if (entry && matches(entry, query)) items.push(entry);
       if (items.length >= query.limit) break;
@@ -121,31 +121,31 @@ class LmdbAuditLog implements TransactionalAuditLog {
   }
 
   verify(options: VerifyOptions = {}): Promise<AuditProof> {
-    return verifyChain(this.#store, options);
+    return verifyChain(this.store, options);
   }
 
   /** Sequence numbers, newest first, by the index that narrows most. */
-  #candidates(query: AuditQuery): number[] {
+  private candidates(query: AuditQuery): number[] {
     const before = query.beforeSeq ?? MAX_SEQ;
     const [index, value] =
       query.target !== undefined
-        ? [this.#byTarget, query.target]
+        ? [this.byTarget, query.target]
         : query.actorId !== undefined
-          ? [this.#byActor, query.actorId]
+          ? [this.byActor, query.actorId]
           : query.action !== undefined
-            ? [this.#byAction, query.action]
+            ? [this.byAction, query.action]
             : [null, ''];
     const range = { limit: MAX_SCANNED, reverse: true, exclusiveStart: true };
-    if (index === null) return this.#entries.keys({ ...range, start: before, end: 0 }).map(Number);
+    if (index === null) return this.entries.keys({ ...range, start: before, end: 0 }).map(Number);
     return index.keys({ ...range, start: [value, before], end: [value, 0] }).map(seqOf);
   }
 
   /** Made with the first entry; it never leaves the store. */
-  #hashKey(writes: Transaction): string {
-    const known = writes.get(this.#keys, 'hash-key');
+  private hashKey(writes: Transaction): string {
+    const known = writes.get(this.keys, 'hash-key');
     if (known !== undefined) return known;
     const made = newSecret('');
-    writes.put(this.#keys, 'hash-key', made);
+    writes.put(this.keys, 'hash-key', made);
     return made;
   }
 }

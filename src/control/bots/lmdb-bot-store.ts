@@ -45,50 +45,50 @@ export async function adoptPublishedBots(store: KeyValueStore): Promise<number> 
 }
 
 class LmdbBots implements BotStore {
-  readonly #store: KeyValueStore;
-  readonly #audit: Pick<TransactionalAuditLog, 'append'> | undefined;
+  private readonly store: KeyValueStore;
+  private readonly audit: Pick<TransactionalAuditLog, 'append'> | undefined;
   /** The published bots: one look-up per call. */
-  readonly #published: Table<Bot>;
-  readonly #bots: Table<BotSummary>;
-  readonly #versions: Table<BotVersionRow>;
+  private readonly published: Table<Bot>;
+  private readonly bots: Table<BotSummary>;
+  private readonly versionRows: Table<BotVersionRow>;
   /** `[bot_id, version]` to what was saved; the draft is the content of the newest version. */
-  readonly #contents: Table<BotContent>;
+  private readonly contents: Table<BotContent>;
 
   constructor(store: KeyValueStore, audit: Pick<TransactionalAuditLog, 'append'> | undefined) {
-    this.#store = store;
-    this.#audit = audit;
-    this.#published = store.table('bots');
-    this.#bots = store.table('bot-rows');
-    this.#versions = store.table('bot-version-rows');
-    this.#contents = store.table('bot-contents');
+    this.store = store;
+    this.audit = audit;
+    this.published = store.table('bots');
+    this.bots = store.table('bot-rows');
+    this.versionRows = store.table('bot-version-rows');
+    this.contents = store.table('bot-contents');
   }
 
   async get(botId: string): Promise<Bot | null> {
-    return this.#published.get(botId) ?? null;
+    return this.published.get(botId) ?? null;
   }
 
   async put(bot: Bot): Promise<void> {
     const content = contentOf(bot);
-    await this.#store.transaction((writes) => {
-      const standing = this.#find(writes, bot.bot_id);
+    await this.store.transaction((writes) => {
+      const standing = this.rowOf(writes, bot.bot_id);
       const key = bot.widget_api_key === undefined ? {} : { widgetApiKey: bot.widget_api_key };
       const change: BotChange = { content, publish: 'draft', ...key };
       const stamp = { nowIso: bot.updated_at, by: null };
-      this.#apply(writes, standing ?? blank(bot.bot_id, content, bot.created_at), change, stamp);
+      this.apply(writes, standing ?? blank(bot.bot_id, content, bot.created_at), change, stamp);
     });
   }
 
   async isEmpty(): Promise<boolean> {
-    return this.#published.count() === 0 && this.#bots.count() === 0;
+    return this.published.count() === 0 && this.bots.count() === 0;
   }
 
   async find(botId: string): Promise<StoredBot | null> {
-    return this.#find(this.#reader(), botId);
+    return this.rowOf(this.reader(), botId);
   }
 
   async list(page: { limit: number; after?: string }): Promise<BotSummary[]> {
     const start = page.after === undefined ? {} : { start: page.after, exclusiveStart: true };
-    return this.#bots.range({ limit: page.limit, ...start }).map((entry) => entry.value);
+    return this.bots.range({ limit: page.limit, ...start }).map((entry) => entry.value);
   }
 
   create(
@@ -96,10 +96,10 @@ class LmdbBots implements BotStore {
     change: BotChange & { content: BotContent },
     stamp: BotStamp,
   ): Promise<StoredBot | null> {
-    return this.#store.transaction((writes) => {
-      if (this.#find(writes, botId)) return null;
-      const created = this.#apply(writes, blank(botId, change.content, stamp.nowIso), change, stamp);
-      this.#note(writes, stamp, botId, null, created);
+    return this.store.transaction((writes) => {
+      if (this.rowOf(writes, botId)) return null;
+      const created = this.apply(writes, blank(botId, change.content, stamp.nowIso), change, stamp);
+      this.note(writes, stamp, botId, null, created);
       return created;
     });
   }
@@ -109,28 +109,28 @@ class LmdbBots implements BotStore {
     decide: (standing: StoredBot) => BotChange,
     stamp: BotStamp,
   ): Promise<StoredBot | null> {
-    return this.#store.transaction((writes) => {
-      const standing = this.#find(writes, botId);
+    return this.store.transaction((writes) => {
+      const standing = this.rowOf(writes, botId);
       if (!standing) return null;
-      const changed = this.#apply(writes, standing, decide(standing), stamp);
-      this.#note(writes, stamp, botId, standing, changed);
+      const changed = this.apply(writes, standing, decide(standing), stamp);
+      this.note(writes, stamp, botId, standing, changed);
       return changed;
     });
   }
 
   remove(botId: string, check: (standing: StoredBot) => void, stamp: BotStamp): Promise<boolean> {
-    return this.#store.transaction((writes) => {
-      const standing = this.#find(writes, botId);
+    return this.store.transaction((writes) => {
+      const standing = this.rowOf(writes, botId);
       if (!standing) return false;
       check(standing);
-      writes.remove(this.#published, botId);
-      writes.remove(this.#bots, botId);
+      writes.remove(this.published, botId);
+      writes.remove(this.bots, botId);
       const range = { limit: MAX_VERSIONS + 1, start: [botId, 0], end: [botId, Number.MAX_SAFE_INTEGER] };
-      for (const key of this.#versions.keys(range)) {
-        writes.remove(this.#versions, key);
-        writes.remove(this.#contents, key);
+      for (const key of this.versionRows.keys(range)) {
+        writes.remove(this.versionRows, key);
+        writes.remove(this.contents, key);
       }
-      this.#note(writes, stamp, botId, standing, null);
+      this.note(writes, stamp, botId, standing, null);
       return true;
     });
   }
@@ -138,40 +138,40 @@ class LmdbBots implements BotStore {
   async versions(botId: string, page: { limit: number; before?: number }): Promise<BotVersionRow[]> {
     const start = [botId, page.before ?? Number.MAX_SAFE_INTEGER];
     const range = { limit: page.limit, start, end: [botId, 0], reverse: true, exclusiveStart: true };
-    return this.#versions.range(range).map((entry) => entry.value);
+    return this.versionRows.range(range).map((entry) => entry.value);
   }
 
   async version(botId: string, version: number): Promise<BotVersion | null> {
-    const row = this.#versions.get([botId, version]);
-    const content = row && this.#contents.get([botId, version]);
+    const row = this.versionRows.get([botId, version]);
+    const content = row && this.contents.get([botId, version]);
     return content ? { ...row, content } : null;
   }
 
   /** Says whether there was something to do. */
   adopt(botId: string): Promise<boolean> {
-    return this.#store.transaction((writes) => {
-      if (writes.get(this.#bots, botId)) return false;
-      const bot = this.#find(writes, botId);
+    return this.store.transaction((writes) => {
+      if (writes.get(this.bots, botId)) return false;
+      const bot = this.rowOf(writes, botId);
       if (!bot) return false;
-      this.#keepVersion(writes, bot, null, { nowIso: bot.updated_at, by: null });
-      writes.put(this.#bots, botId, summaryOf(bot));
+      this.keepVersion(writes, bot, null, { nowIso: bot.updated_at, by: null });
+      writes.put(this.bots, botId, summaryOf(bot));
       return true;
     });
   }
 
-  #reader(): Pick<Transaction, 'get'> {
+  private reader(): Pick<Transaction, 'get'> {
     return { get: (table, key) => table.get(key) };
   }
 
   /** A published bot that has not been adopted yet counts as its own version 1. */
-  #find(reads: Pick<Transaction, 'get'>, botId: string): StoredBot | null {
-    const row = reads.get(this.#bots, botId);
-    const draft = row && reads.get(this.#contents, [botId, row.version]);
+  private rowOf(reads: Pick<Transaction, 'get'>, botId: string): StoredBot | null {
+    const row = reads.get(this.bots, botId);
+    const draft = row && reads.get(this.contents, [botId, row.version]);
     if (draft) {
       const { name: _name, timezone: _timezone, ...kept } = row;
       return { ...kept, draft };
     }
-    const bot = reads.get(this.#published, botId);
+    const bot = reads.get(this.published, botId);
     if (!bot) return null;
     return {
       ...blank(botId, contentOf(bot), bot.created_at),
@@ -184,7 +184,7 @@ class LmdbBots implements BotStore {
     };
   }
 
-  #apply(writes: Transaction, standing: StoredBot, change: BotChange, stamp: BotStamp): StoredBot {
+  private apply(writes: Transaction, standing: StoredBot, change: BotChange, stamp: BotStamp): StoredBot {
     const next: StoredBot = {
       ...standing,
       revision: standing.revision + 1,
@@ -194,53 +194,53 @@ class LmdbBots implements BotStore {
     if (change.content) {
       next.version = standing.version + 1;
       next.draft = change.content;
-      this.#keepVersion(writes, next, change.note ?? null, stamp);
+      this.keepVersion(writes, next, change.note ?? null, stamp);
     }
     if (change.publish) {
       const live =
         change.publish === 'draft' ? { version: next.version, content: next.draft } : change.publish;
       next.published_version = live.version;
       next.published_at = stamp.nowIso;
-      writes.put(this.#published, next.bot_id, publishedBot(next, live));
-      this.#forgetVersion(writes, next, standing.published_version);
+      writes.put(this.published, next.bot_id, publishedBot(next, live));
+      this.forgetVersion(writes, next, standing.published_version);
     } else if (change.widgetApiKey !== undefined) {
-      const live = writes.get(this.#published, next.bot_id);
-      if (live) writes.put(this.#published, next.bot_id, { ...live, widget_api_key: next.widget_api_key });
+      const live = writes.get(this.published, next.bot_id);
+      if (live) writes.put(this.published, next.bot_id, { ...live, widget_api_key: next.widget_api_key });
     }
-    writes.put(this.#bots, next.bot_id, summaryOf(next));
+    writes.put(this.bots, next.bot_id, summaryOf(next));
     return next;
   }
 
-  #keepVersion(writes: Transaction, bot: StoredBot, note: string | null, stamp: BotStamp): void {
-    writes.put(this.#versions, [bot.bot_id, bot.version], {
+  private keepVersion(writes: Transaction, bot: StoredBot, note: string | null, stamp: BotStamp): void {
+    writes.put(this.versionRows, [bot.bot_id, bot.version], {
       bot_id: bot.bot_id,
       version: bot.version,
       saved_at: stamp.nowIso,
       saved_by: stamp.by,
       note,
     });
-    writes.put(this.#contents, [bot.bot_id, bot.version], bot.draft);
-    this.#forgetVersion(writes, bot, bot.version - MAX_VERSIONS);
+    writes.put(this.contents, [bot.bot_id, bot.version], bot.draft);
+    this.forgetVersion(writes, bot, bot.version - MAX_VERSIONS);
   }
 
   /** Drops a version that is too old to be kept and not the live one. */
-  #forgetVersion(writes: Transaction, bot: StoredBot, version: number | null): void {
+  private forgetVersion(writes: Transaction, bot: StoredBot, version: number | null): void {
     if (version === null || version < 1 || version > bot.version - MAX_VERSIONS) return;
     if (version === bot.published_version) return;
-    writes.remove(this.#versions, [bot.bot_id, version]);
-    writes.remove(this.#contents, [bot.bot_id, version]);
+    writes.remove(this.versionRows, [bot.bot_id, version]);
+    writes.remove(this.contents, [bot.bot_id, version]);
   }
 
-  #note(
+  private note(
     writes: Transaction,
     stamp: BotStamp,
     botId: string,
     before: StoredBot | null,
     after: StoredBot | null,
   ): void {
-    if (!this.#audit || !stamp.cause) return;
+    if (!this.audit || !stamp.cause) return;
     const { before: was, after: is } = differences(before, after);
-    this.#audit.append(writes, { ...stamp.cause, target: `bot:${botId}`, before: was, after: is });
+    this.audit.append(writes, { ...stamp.cause, target: `bot:${botId}`, before: was, after: is });
   }
 }
 

@@ -36,15 +36,15 @@ export interface Editing {
  * the next call gets it (interface.md, `invalidate_bot_cache`).
  */
 export class ManageBots {
-  readonly #parts: ManageBotsParts;
+  private readonly parts: ManageBotsParts;
 
   constructor(parts: ManageBotsParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   /** Throws `not_found`. */
   async find(botId: string): Promise<StoredBot> {
-    const bot = await this.#parts.store.find(botId);
+    const bot = await this.parts.store.find(botId);
     if (!bot) throw noSuchBot();
     return bot;
   }
@@ -56,42 +56,42 @@ export class ManageBots {
     editing: Editing,
   ): Promise<StoredBot> {
     const content = newContent(bot);
-    if (options.publish) await this.#requireFaultless(content);
+    if (options.publish) await this.requireFaultless(content);
     const botId = options.botId ?? `bot_${randomBytes(6).toString('hex')}`;
     const change = {
       content,
       note: options.note ?? null,
       ...(options.publish ? { publish: 'draft' as const } : {}),
     };
-    const created = await this.#parts.store.create(botId, change, this.#stamp('bot.create', editing));
+    const created = await this.parts.store.create(botId, change, this.stamp('bot.create', editing));
     if (!created) throw new AppError('conflict', `there is a bot "${botId}" already; choose another id`);
-    this.#parts.cached.invalidate(botId);
-    if (options.publish) this.#parts.onPublished?.(botId);
+    this.parts.cached.invalidate(botId);
+    if (options.publish) this.parts.onPublished?.(botId);
     return created;
   }
 
   replace(botId: string, content: BotContent, editing: Editing, note?: string): Promise<StoredBot> {
     const change = { content: checked(content), note: note ?? null };
-    return this.#edit(botId, 'bot.update', editing, () => change);
+    return this.edit(botId, 'bot.update', editing, () => change);
   }
 
   patch(botId: string, patch: Partial<BotContent>, editing: Editing): Promise<StoredBot> {
-    return this.#edit(botId, 'bot.update', editing, (standing) => ({
+    return this.edit(botId, 'bot.update', editing, (standing) => ({
       content: patchedContent(standing.draft, patch),
     }));
   }
 
   async remove(botId: string, editing: Editing): Promise<void> {
     const check = (standing: StoredBot) => requireMatch(editing.headers, standing.revision);
-    const removed = await this.#parts.store.remove(botId, check, this.#stamp('bot.delete', editing));
+    const removed = await this.parts.store.remove(botId, check, this.stamp('bot.delete', editing));
     if (!removed) throw noSuchBot();
-    this.#parts.cached.invalidate(botId);
-    await this.#parts.onRemoved(botId);
+    this.parts.cached.invalidate(botId);
+    await this.parts.onRemoved(botId);
   }
 
   /** What stands in the way of publishing, and what looks wrong. */
   async validate(content: BotContent): Promise<BotFinding[]> {
-    return await validateBot(content, this.#parts.world);
+    return await validateBot(content, this.parts.world);
   }
 
   /** Makes a version, else the draft, what calls get. Throws `validation_error` where it has errors. */
@@ -105,30 +105,30 @@ export class ManageBots {
       version === undefined || version === standing.version
         ? { version: standing.version, content: standing.draft }
         : await this.version(botId, version);
-    const findings = await this.#requireFaultless(live.content);
-    const bot = await this.#edit(botId, 'bot.publish', editing, () => ({
+    const findings = await this.requireFaultless(live.content);
+    const bot = await this.edit(botId, 'bot.publish', editing, () => ({
       publish: { version: live.version, content: live.content },
     }));
-    this.#parts.onPublished?.(botId);
+    this.parts.onPublished?.(botId);
     return { bot, findings };
   }
 
   /** An earlier version becomes the draft again, under a new number, and goes live. */
   async rollback(botId: string, version: number, editing: Editing): Promise<StoredBot> {
     const { content } = await this.version(botId, version);
-    await this.#requireFaultless(content);
-    const bot = await this.#edit(botId, 'bot.rollback', editing, () => ({
+    await this.requireFaultless(content);
+    const bot = await this.edit(botId, 'bot.rollback', editing, () => ({
       content,
       note: `rollback to version ${version}`,
       publish: 'draft',
     }));
-    this.#parts.onPublished?.(botId);
+    this.parts.onPublished?.(botId);
     return bot;
   }
 
   /** Throws `not_found`. */
   async version(botId: string, version: number) {
-    const found = await this.#parts.store.version(botId, version);
+    const found = await this.parts.store.version(botId, version);
     if (!found)
       throw new AppError('not_found', 'there is no such version of this bot, or it is no longer kept');
     return found;
@@ -136,39 +136,39 @@ export class ManageBots {
 
   /** The old key opens nothing from now on; no version is made and nothing else goes live. */
   rotateWidgetKey(botId: string, editing: Editing): Promise<StoredBot> {
-    return this.#edit(botId, 'bot.rotate_widget_key', editing, () => ({ widgetApiKey: newSecret('wk_') }));
+    return this.edit(botId, 'bot.rotate_widget_key', editing, () => ({ widgetApiKey: newSecret('wk_') }));
   }
 
-  async #edit(
+  private async edit(
     botId: string,
     action: string,
     editing: Editing,
     decide: (standing: StoredBot) => BotChange,
   ): Promise<StoredBot> {
-    const changed = await this.#parts.store.edit(
+    const changed = await this.parts.store.edit(
       botId,
       (standing) => {
         requireMatch(editing.headers, standing.revision);
         return decide(standing);
       },
-      this.#stamp(action, editing),
+      this.stamp(action, editing),
     );
     if (!changed) throw noSuchBot();
-    this.#parts.cached.invalidate(botId);
+    this.parts.cached.invalidate(botId);
     return changed;
   }
 
-  async #requireFaultless(content: BotContent): Promise<BotFinding[]> {
+  private async requireFaultless(content: BotContent): Promise<BotFinding[]> {
     const findings = await this.validate(content);
     const errors = findings.filter((finding) => finding.severity === 'error');
     if (errors.length === 0) return findings;
     throw invalid('the bot has errors and was not published; `errors` says where', findingIssues(errors));
   }
 
-  #stamp(action: string, editing: Editing): BotStamp {
+  private stamp(action: string, editing: Editing): BotStamp {
     const { actor, requestId, remoteAddress } = editing;
     const by = actor.type === 'user' || actor.type === 'api_key' ? actor.name : actor.type;
-    return { nowIso: this.#parts.nowIso(), by, cause: { actor, action, requestId, ip: remoteAddress } };
+    return { nowIso: this.parts.nowIso(), by, cause: { actor, action, requestId, ip: remoteAddress } };
   }
 }
 

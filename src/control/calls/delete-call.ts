@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
-import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import type { Actor } from '../http/route.ts';
 import type { CallRecordStore } from './call-store.ts';
 import { type DeletionReceipt, ERASED_FIELDS } from './erase-call.ts';

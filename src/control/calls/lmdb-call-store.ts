@@ -43,32 +43,32 @@ export function createCallRecordStore(store: KeyValueStore, options: CallStoreOp
 const MAX_INTEGRATION_ENTRIES = 50;
 
 class LmdbCallRecords implements CallRecordStore {
-  readonly #store: KeyValueStore;
-  readonly #tables: CallTables;
-  readonly #orphans: OrphanShelf;
-  readonly #afterWrite: CallStoreOptions['afterWrite'];
+  private readonly store: KeyValueStore;
+  private readonly tables: CallTables;
+  private readonly orphans: OrphanShelf;
+  private readonly afterWrite: CallStoreOptions['afterWrite'];
 
   constructor(store: KeyValueStore, options: CallStoreOptions) {
-    this.#store = store;
-    this.#afterWrite = options.afterWrite;
-    this.#tables = openCallTables(store);
-    this.#orphans = new OrphanShelf(store);
+    this.store = store;
+    this.afterWrite = options.afterWrite;
+    this.tables = openCallTables(store);
+    this.orphans = new OrphanShelf(store);
   }
 
   insertActive(call: ActiveCall): Promise<boolean> {
-    return this.#insert(newRecord(call));
+    return this.insert(newRecord(call));
   }
 
   insertRefused(call: ActiveCall, by: RefusedBy): Promise<boolean> {
-    return this.#insert(refusedRecord(call, by));
+    return this.insert(refusedRecord(call, by));
   }
 
   complete(results: CallResults, nowIso: string, options: CompleteOptions = {}): Promise<Completion> {
     const sha256 = digest(results);
-    return this.#store.transaction((writes): Completion => {
-      const record = this.#recordFor(writes, results, options.matchStream === true);
+    return this.store.transaction((writes): Completion => {
+      const record = this.recordFor(writes, results, options.matchStream === true);
       if (!record) {
-        this.#orphans.keep(writes, results, nowIso);
+        this.orphans.keep(writes, results, nowIso);
         return { outcome: 'orphan' };
       }
       const open = record.status === 'active' || record.status === 'lost';
@@ -81,39 +81,39 @@ class LmdbCallRecords implements CallRecordStore {
       }
       const { autoDisposition = null } = options;
       const completed = completedRecord(record, results, { sha256, nowIso, autoDisposition });
-      this.#write(writes, record, completed);
-      forgetStream(writes, this.#tables, record);
+      this.write(writes, record, completed);
+      forgetStream(writes, this.tables, record);
       if (record.session_id !== results.session_id) {
-        writes.put(this.#tables.aliases, results.session_id, record.session_id);
+        writes.put(this.tables.aliases, results.session_id, record.session_id);
       }
       return { outcome: 'completed', record: completed };
     });
   }
 
   upsertAgentCall(call: AgentCall, nowIso: string): Promise<{ created: boolean; record: CallRecord }> {
-    return this.#store.transaction((writes) => {
-      const standing = writes.get(this.#tables.records, agentSessionId(call.parent_call_id));
+    return this.store.transaction((writes) => {
+      const standing = writes.get(this.tables.records, agentSessionId(call.parent_call_id));
       if (standing && standing.deleted_at !== null) return { created: false, record: standing };
       const record = agentRecord(standing, call, nowIso);
-      this.#write(writes, standing ?? null, record);
+      this.write(writes, standing ?? null, record);
       return { created: standing === undefined, record };
     });
   }
 
   async get(sessionId: string): Promise<CallRecord | null> {
-    return this.#tables.records.get(sessionId) ?? null;
+    return this.tables.records.get(sessionId) ?? null;
   }
 
   async getJson(sessionId: string): Promise<string | null> {
-    return this.#tables.records.text(sessionId) ?? null;
+    return this.tables.records.text(sessionId) ?? null;
   }
 
   list(query: CallQuery): Promise<CallPage> {
-    return searchCalls(this.#tables, query);
+    return searchCalls(this.tables, query);
   }
 
   count(filter: CallFilter): Promise<{ total: number; capped: boolean }> {
-    return countCalls(this.#tables, filter);
+    return countCalls(this.tables, filter);
   }
 
   edit(
@@ -122,49 +122,49 @@ class LmdbCallRecords implements CallRecordStore {
     nowIso: string,
     expected: (record: CallRecord) => void,
   ): Promise<{ before: CallRecord; after: CallRecord } | null> {
-    return this.#store.transaction((writes) => {
-      const before = writes.get(this.#tables.records, sessionId);
+    return this.store.transaction((writes) => {
+      const before = writes.get(this.tables.records, sessionId);
       if (!before) return null;
       expected(before);
       if (before.deleted_at !== null) throw new AppError('conflict', 'this call was deleted');
       const after: CallRecord = { ...before, ...change, updated_at: nowIso, version: before.version + 1 };
-      this.#write(writes, before, after);
+      this.write(writes, before, after);
       return { before, after };
     });
   }
 
   erase(sessionId: string, receipt: DeletionReceipt): Promise<DeletionReceipt | null> {
-    return this.#store.transaction((writes) => {
-      const earlier = writes.get(this.#tables.receipts, sessionId);
+    return this.store.transaction((writes) => {
+      const earlier = writes.get(this.tables.receipts, sessionId);
       if (earlier) return earlier;
-      const record = writes.get(this.#tables.records, sessionId);
+      const record = writes.get(this.tables.records, sessionId);
       if (!record) return null;
       if (record.status === 'active') {
         throw new AppError('conflict', 'this call is still active; delete its record once it has ended');
       }
-      unlistRecord(writes, this.#tables, record);
+      unlistRecord(writes, this.tables, record);
       const erased = erasedRecord(record, receipt.deleted_at);
-      writes.put(this.#tables.records, sessionId, erased);
-      writes.put(this.#tables.receipts, sessionId, receipt);
-      this.#afterWrite?.(writes, record, erased);
+      writes.put(this.tables.records, sessionId, erased);
+      writes.put(this.tables.receipts, sessionId, receipt);
+      this.afterWrite?.(writes, record, erased);
       return receipt;
     });
   }
 
   async appendIntegration(sessionId: string, entry: Record<string, unknown>, nowIso: string): Promise<void> {
-    await this.#store.transaction((writes) => {
-      const record = writes.get(this.#tables.records, sessionId);
+    await this.store.transaction((writes) => {
+      const record = writes.get(this.tables.records, sessionId);
       if (!record || record.deleted_at !== null) return;
       const integration_log = [...record.integration_log, entry].slice(-MAX_INTEGRATION_ENTRIES);
       const version = record.version + 1;
       const after: CallRecord = { ...record, integration_log, updated_at: nowIso, version };
-      writes.put(this.#tables.records, sessionId, after);
-      writes.put(this.#tables.byTime, [after.created_at, after.session_id], rowOf(after));
+      writes.put(this.tables.records, sessionId, after);
+      writes.put(this.tables.byTime, [after.created_at, after.session_id], rowOf(after));
     });
   }
 
   async receipt(sessionId: string): Promise<DeletionReceipt | null> {
-    return this.#tables.receipts.get(sessionId) ?? null;
+    return this.tables.receipts.get(sessionId) ?? null;
   }
 
   async markLost(
@@ -172,16 +172,16 @@ class LmdbCallRecords implements CallRecordStore {
     limit: number,
     isLive: (sessionId: string) => boolean,
   ): Promise<CallRecord[]> {
-    const due = this.#tables.deadlines.keys({ limit, end: [nowIso] });
+    const due = this.tables.deadlines.keys({ limit, end: [nowIso] });
     if (due.length === 0) return [];
-    return this.#store.transaction((writes) => {
+    return this.store.transaction((writes) => {
       const lost: CallRecord[] = [];
       for (const key of due) {
-        writes.remove(this.#tables.deadlines, key);
-        const record = writes.get(this.#tables.records, sessionOf(key));
+        writes.remove(this.tables.deadlines, key);
+        const record = writes.get(this.tables.records, sessionOf(key));
         if (record?.status !== 'active') continue;
         if (isLive(record.session_id)) {
-          writes.put(this.#tables.deadlines, [laterIso(nowIso, LOST_GRACE_MS), record.session_id], 0);
+          writes.put(this.tables.deadlines, [laterIso(nowIso, LOST_GRACE_MS), record.session_id], 0);
           continue;
         }
         const given: CallRecord = {
@@ -190,7 +190,7 @@ class LmdbCallRecords implements CallRecordStore {
           updated_at: nowIso,
           version: record.version + 1,
         };
-        this.#write(writes, record, given);
+        this.write(writes, record, given);
         lost.push(given);
       }
       return lost;
@@ -203,13 +203,13 @@ class LmdbCallRecords implements CallRecordStore {
   }
 
   async listOrphans(limit: number): Promise<OrphanResults[]> {
-    return this.#orphans.list(limit);
+    return this.orphans.list(limit);
   }
 
-  #insert(record: CallRecord): Promise<boolean> {
-    return this.#store.transaction((writes) => {
-      if (writes.get(this.#tables.records, record.session_id)) return false;
-      this.#write(writes, null, record);
+  private insert(record: CallRecord): Promise<boolean> {
+    return this.store.transaction((writes) => {
+      if (writes.get(this.tables.records, record.session_id)) return false;
+      this.write(writes, null, record);
       return true;
     });
   }
@@ -218,23 +218,23 @@ class LmdbCallRecords implements CallRecordStore {
    * The call that the results belong to. Only socket calls are matched by stream (interface.md), only while they wait
    * for results, and only for a bot that fits, since diallers may use a stream id again.
    */
-  #recordFor(writes: Transaction, results: CallResults, matchStream: boolean): CallRecord | undefined {
-    const own = writes.get(this.#tables.records, results.session_id);
+  private recordFor(writes: Transaction, results: CallResults, matchStream: boolean): CallRecord | undefined {
+    const own = writes.get(this.tables.records, results.session_id);
     if (own) return own;
-    const alias = writes.get(this.#tables.aliases, results.session_id);
-    if (alias) return writes.get(this.#tables.records, alias);
+    const alias = writes.get(this.tables.aliases, results.session_id);
+    if (alias) return writes.get(this.tables.records, alias);
     if (!matchStream || results.stream_id === '') return undefined;
-    const session = writes.get(this.#tables.byStream, streamKey(results.stream_id));
-    const record = session === undefined ? undefined : writes.get(this.#tables.records, session);
+    const session = writes.get(this.tables.byStream, streamKey(results.stream_id));
+    const record = session === undefined ? undefined : writes.get(this.tables.records, session);
     const waits = record?.status === 'active' || record?.status === 'lost';
     const socket = [null, 'websocket', 'partner'].includes(record?.transport ?? null);
     const botFits = results.bot_id === undefined || results.bot_id === record?.bot_id;
     return waits && socket && botFits && record?.stream_id === results.stream_id ? record : undefined;
   }
 
-  #write(writes: Transaction, before: CallRecord | null, after: CallRecord): void {
-    writeRecord(writes, this.#tables, before, after);
-    this.#afterWrite?.(writes, before, after);
+  private write(writes: Transaction, before: CallRecord | null, after: CallRecord): void {
+    writeRecord(writes, this.tables, before, after);
+    this.afterWrite?.(writes, before, after);
   }
 }
 function sessionOf(key: StoreKey): string {

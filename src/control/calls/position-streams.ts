@@ -34,68 +34,68 @@ const LARGEST_BLOCK = 256;
 
 /** The calls of one term (call-terms.ts), or all calls where `term` is null and the table is the list by time. */
 export class TermStream implements PositionStream {
-  readonly #table: Table<unknown>;
-  readonly #prefix: readonly string[];
-  readonly #newestFirst: boolean;
-  readonly #cost: ReadCost;
-  #block: Position[] = [];
-  #index = 0;
-  #size = FIRST_BLOCK;
-  #ended = false;
+  private readonly table: Table<unknown>;
+  private readonly prefix: readonly string[];
+  private readonly newestFirst: boolean;
+  private readonly cost: ReadCost;
+  private block: Position[] = [];
+  private index = 0;
+  private size = FIRST_BLOCK;
+  private ended = false;
 
   constructor(table: Table<unknown>, term: string | null, newestFirst: boolean, cost: ReadCost) {
-    this.#table = table;
-    this.#prefix = term === null ? [] : [term];
-    this.#newestFirst = newestFirst;
-    this.#cost = cost;
+    this.table = table;
+    this.prefix = term === null ? [] : [term];
+    this.newestFirst = newestFirst;
+    this.cost = cost;
   }
 
   seek(from: Position, after: boolean): Position | null {
-    const start = this.#index;
-    while (this.#index < this.#block.length) {
-      const here = this.#block[this.#index] as Position;
-      const order = comparePositions(here, from, this.#newestFirst);
+    const start = this.index;
+    while (this.index < this.block.length) {
+      const here = this.block[this.index] as Position;
+      const order = comparePositions(here, from, this.newestFirst);
       if (order > 0 || (order === 0 && !after)) return here;
-      this.#index++;
+      this.index++;
     }
-    if (this.#ended) return null;
+    if (this.ended) return null;
     // A reader that used the whole block goes on step by step; one that jumped over it jumps again.
-    const stepwise = this.#block.length > 0 && this.#index - start <= this.#block.length / 2;
-    this.#size = stepwise ? Math.min(this.#size * 4, LARGEST_BLOCK) : FIRST_BLOCK;
-    this.#load(from, after);
-    return this.#block[0] ?? null;
+    const stepwise = this.block.length > 0 && this.index - start <= this.block.length / 2;
+    this.size = stepwise ? Math.min(this.size * 4, LARGEST_BLOCK) : FIRST_BLOCK;
+    this.load(from, after);
+    return this.block[0] ?? null;
   }
 
-  #load(from: Position, after: boolean): void {
-    const keys = this.#table.keys({
-      limit: this.#size,
-      start: [...this.#prefix, ...from],
+  private load(from: Position, after: boolean): void {
+    const keys = this.table.keys({
+      limit: this.size,
+      start: [...this.prefix, ...from],
       exclusiveStart: after,
-      end: this.#newestFirst ? [...this.#prefix, ''] : [...this.#prefix, BEHIND_ALL_TIMES],
-      reverse: this.#newestFirst,
+      end: this.newestFirst ? [...this.prefix, ''] : [...this.prefix, BEHIND_ALL_TIMES],
+      reverse: this.newestFirst,
     });
-    this.#cost.touched += keys.length + 1;
-    this.#block = keys.map(positionOf);
-    this.#index = 0;
-    this.#ended = keys.length < this.#size;
+    this.cost.touched += keys.length + 1;
+    this.block = keys.map(positionOf);
+    this.index = 0;
+    this.ended = keys.length < this.size;
   }
 }
 
 /** The calls of any of the streams, each once. */
 export class AnyOfStream implements PositionStream {
-  readonly #streams: readonly PositionStream[];
-  readonly #newestFirst: boolean;
+  private readonly streams: readonly PositionStream[];
+  private readonly newestFirst: boolean;
 
   constructor(streams: readonly PositionStream[], newestFirst: boolean) {
-    this.#streams = streams;
-    this.#newestFirst = newestFirst;
+    this.streams = streams;
+    this.newestFirst = newestFirst;
   }
 
   seek(from: Position, after: boolean): Position | null {
     let first: Position | null = null;
-    for (const stream of this.#streams) {
+    for (const stream of this.streams) {
       const found = stream.seek(from, after);
-      if (found && (first === null || comparePositions(found, first, this.#newestFirst) < 0)) first = found;
+      if (found && (first === null || comparePositions(found, first, this.newestFirst) < 0)) first = found;
     }
     return first;
   }

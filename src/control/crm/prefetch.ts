@@ -1,7 +1,7 @@
-import { hostOf } from '../../platform/origins.ts';
 import type { CrmPrefetchConfig, IntegrationLogEntry } from '../../contracts/crm.ts';
 import type { GuardedAnswer, GuardedHttp } from '../../platform/guarded-http.ts';
 import { OutboundFailure } from '../../platform/guarded-http.ts';
+import { hostOf } from '../../platform/origins.ts';
 import type { Variables } from '../../platform/render-template.ts';
 import { renderHeaders, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';

@@ -1,7 +1,7 @@
-import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import { API_PREFIX, RECORDS_PATH } from '../../contracts/http-names.ts';
+import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { CallFilterBody, readFilter, seesMaskedNumbers } from '../calls/call-query.ts';

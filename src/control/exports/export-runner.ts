@@ -37,74 +37,74 @@ const EXPIRY_EVERY_MS = 600_000;
 
 /** Writes the exports that wait, one after the other, and removes the old ones. */
 export class ExportRunner {
-  readonly #parts: ExportRunnerParts;
-  #running: Promise<void> | null = null;
-  #again = false;
-  #stopped = false;
-  #expiry: NodeJS.Timeout | null = null;
+  private readonly parts: ExportRunnerParts;
+  private running: Promise<void> | null = null;
+  private again = false;
+  private stopped = false;
+  private expiry: NodeJS.Timeout | null = null;
 
   constructor(parts: ExportRunnerParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   /** Goes on with what a former process left, and looks for expired files. */
   async start(): Promise<void> {
-    await mkdir(this.#parts.folder, { recursive: true, mode: 0o700 });
-    await this.#expire();
-    this.#expiry = setInterval(() => void this.#expire().catch(this.#logFailure), EXPIRY_EVERY_MS).unref();
+    await mkdir(this.parts.folder, { recursive: true, mode: 0o700 });
+    await this.expire();
+    this.expiry = setInterval(() => void this.expire().catch(this.logFailure), EXPIRY_EVERY_MS).unref();
     this.wake();
   }
 
   /** There is a new job. */
   wake(): void {
-    if (this.#stopped) return;
-    if (this.#running) {
-      this.#again = true;
+    if (this.stopped) return;
+    if (this.running) {
+      this.again = true;
       return;
     }
-    this.#running = this.#work()
-      .catch(this.#logFailure)
+    this.running = this.work()
+      .catch(this.logFailure)
       .finally(() => {
-        this.#running = null;
-        if (!this.#again) return;
-        this.#again = false;
+        this.running = null;
+        if (!this.again) return;
+        this.again = false;
         this.wake();
       });
   }
 
   /** Stops at the next page; the job goes on with the next process. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    if (this.#expiry) clearInterval(this.#expiry);
-    await this.#running;
+    this.stopped = true;
+    if (this.expiry) clearInterval(this.expiry);
+    await this.running;
   }
 
   fileOf(job: ExportJob): string {
-    return join(this.#parts.folder, `${job.export_id}.${job.format}`);
+    return join(this.parts.folder, `${job.export_id}.${job.format}`);
   }
 
-  async #work(): Promise<void> {
-    while (!this.#stopped) {
-      const waiting = await this.#parts.exports.list();
+  private async work(): Promise<void> {
+    while (!this.stopped) {
+      const waiting = await this.parts.exports.list();
       const job = waiting.find(({ state }) => state === 'running' || state === 'queued');
       if (!job) return;
       try {
-        await this.#write(job);
+        await this.write(job);
       } catch (error) {
-        this.#parts.logger.error({ export_id: job.export_id, err: describeError(error) }, 'export failed');
+        this.parts.logger.error({ export_id: job.export_id, err: describeError(error) }, 'export failed');
         const failed = {
           state: 'failed' as const,
           error: sentenceOf(error),
-          finished_at: this.#parts.nowIso(),
+          finished_at: this.parts.nowIso(),
         };
-        await this.#parts.exports.put({ ...job, ...failed });
+        await this.parts.exports.put({ ...job, ...failed });
         await rm(this.fileOf(job), { force: true });
       }
     }
   }
 
-  async #write(start: ExportJob): Promise<void> {
-    const { calls, exports, folder, nowIso } = this.#parts;
+  private async write(start: ExportJob): Promise<void> {
+    const { calls, exports, folder, nowIso } = this.parts;
     let job = start;
     if (job.state === 'queued') {
       const { total, capped } = await calls.count(job.filter);
@@ -120,18 +120,18 @@ export class ExportRunner {
       let savedAtMs = monotonicMs();
       if (job.bytes === 0 && job.format === 'csv') job = await append(file, job, csvHeader(), 0);
       while (true) {
-        if (this.#stopped) return;
+        if (this.stopped) return;
         const page = await calls.list({
           ...job.filter,
           limit: PAGE_ROWS,
           ...(job.position ? { after: job.position } : {}),
         });
-        const text = await this.#textOf(job, page);
+        const text = await this.textOf(job, page);
         job = { ...(await append(file, job, text, page.rows.length)), position: page.next };
         if (job.bytes > MAX_EXPORT_BYTES) throw new Error('the export grew over 4 GB; narrow its filters');
         if (page.next === null) break;
         await sleepMs(REST_MS);
-        if (monotonicMs() - savedAtMs < (this.#parts.checkpointMs ?? CHECKPOINT_MS)) continue;
+        if (monotonicMs() - savedAtMs < (this.parts.checkpointMs ?? CHECKPOINT_MS)) continue;
         await file.datasync();
         await exports.put(job);
         savedAtMs = monotonicMs();
@@ -144,13 +144,13 @@ export class ExportRunner {
     await exports.put({ ...job, state: 'ready', position: null, finished_at: nowIso() });
   }
 
-  async #textOf(job: ExportJob, page: CallPage): Promise<string> {
+  private async textOf(job: ExportJob, page: CallPage): Promise<string> {
     if (job.format === 'csv') return csvLines(page.rows, job.numbers_masked);
     let text = '';
     let sliceEnd = monotonicMs() + SLICE_MS;
     for (const row of page.rows) {
       // One that was deleted since the page was read stands there with nothing personal in it.
-      text += await this.#jsonLine(row.session_id, job.numbers_masked);
+      text += await this.jsonLine(row.session_id, job.numbers_masked);
       if (monotonicMs() < sliceEnd) continue;
       await nextTurn();
       sliceEnd = monotonicMs() + SLICE_MS;
@@ -158,18 +158,18 @@ export class ExportRunner {
     return text;
   }
 
-  async #jsonLine(sessionId: string, masked: boolean): Promise<string> {
-    const { calls } = this.#parts;
+  private async jsonLine(sessionId: string, masked: boolean): Promise<string> {
+    const { calls } = this.parts;
     const json = masked
       ? JSON.stringify(maskNumbers(await calls.get(sessionId)))
       : await calls.getJson(sessionId);
     return `${json}\n`;
   }
 
-  async #expire(): Promise<void> {
-    const now = this.#parts.nowIso();
+  private async expire(): Promise<void> {
+    const now = this.parts.nowIso();
     const kept = new Set<string>();
-    for (const job of await this.#parts.exports.list()) {
+    for (const job of await this.parts.exports.list()) {
       const done = job.state === 'ready' || job.state === 'failed';
       if (!done || job.expires_at > now) {
         kept.add(`${job.export_id}.${job.format}`);
@@ -177,17 +177,17 @@ export class ExportRunner {
       }
       // The file goes first, so that a crash leaves a job that leads to no file and not the other way round.
       await rm(this.fileOf(job), { force: true });
-      await this.#parts.exports.remove(job.export_id);
+      await this.parts.exports.remove(job.export_id);
     }
-    for (const name of await readdir(this.#parts.folder)) {
+    for (const name of await readdir(this.parts.folder)) {
       if (/^exp_[\w-]+\.(csv|jsonl)$/.test(name) && !kept.has(name)) {
-        await rm(join(this.#parts.folder, name), { force: true });
+        await rm(join(this.parts.folder, name), { force: true });
       }
     }
   }
 
-  readonly #logFailure = (error: unknown): void => {
-    this.#parts.logger.error({ err: describeError(error) }, 'exports could not be worked on');
+  private readonly logFailure = (error: unknown): void => {
+    this.parts.logger.error({ err: describeError(error) }, 'exports could not be worked on');
   };
 }
 

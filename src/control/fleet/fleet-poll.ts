@@ -19,24 +19,24 @@ const MAX_ANSWER_BYTES = 1_048_576;
  * costs a host one poll and not one each.
  */
 export class FleetPoll {
-  readonly #running = new Map<string, Promise<HostCapacity | null>>();
-  readonly #nowMs: () => number;
+  private readonly running = new Map<string, Promise<HostCapacity | null>>();
+  private readonly nowMs: () => number;
 
   constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
   }
 
   /** All hosts at once; those that do not answer properly are left out. */
   async ask(urls: readonly string[]): Promise<HostCapacity[]> {
-    const answers = await Promise.all(urls.map((url) => this.#askOne(url)));
+    const answers = await Promise.all(urls.map((url) => this.askOne(url)));
     return answers.filter((answer) => answer !== null);
   }
 
-  #askOne(url: string): Promise<HostCapacity | null> {
-    const running = this.#running.get(url);
+  private askOne(url: string): Promise<HostCapacity | null> {
+    const running = this.running.get(url);
     if (running) return running;
-    const started = readCapacity(url, this.#nowMs()).finally(() => this.#running.delete(url));
-    this.#running.set(url, started);
+    const started = readCapacity(url, this.nowMs()).finally(() => this.running.delete(url));
+    this.running.set(url, started);
     return started;
   }
 }

@@ -6,25 +6,25 @@ import { within } from '../../platform/clock.ts';
  * a while after the request left.
  */
 export class InFlight {
-  readonly #byHost = new Map<string, Set<PreemptiveAnswer>>();
-  readonly #nowMs: () => number;
-  #waiters: (() => void)[] = [];
+  private readonly byHost = new Map<string, Set<PreemptiveAnswer>>();
+  private readonly nowMs: () => number;
+  private waiters: (() => void)[] = [];
 
   constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+    this.nowMs = nowMs;
   }
 
   /** Notes a request; `end` says whether the host has, or may have, taken the call. */
   begin(url: string): { end(taken: boolean): void } {
-    const guesses = this.#guesses(url);
-    const guess: PreemptiveAnswer = { shownFromMs: this.#nowMs() + SHOWN_AFTER_MS };
+    const guesses = this.guesses(url);
+    const guess: PreemptiveAnswer = { shownFromMs: this.nowMs() + SHOWN_AFTER_MS };
     guesses.add(guess);
     return {
       end: (taken) => {
-        if (taken) guess.shownFromMs = Math.min(guess.shownFromMs, this.#nowMs());
+        if (taken) guess.shownFromMs = Math.min(guess.shownFromMs, this.nowMs());
         else guesses.delete(guess);
-        const waiters = this.#waiters;
-        this.#waiters = [];
+        const waiters = this.waiters;
+        this.waiters = [];
         for (const wake of waiters) wake();
       },
     };
@@ -32,8 +32,8 @@ export class InFlight {
 
   /** Calls that an answer asked for at `askedMs` may leave out. */
   unseen(url: string, askedMs: number): number {
-    const guesses = this.#guesses(url);
-    const forgottenMs = this.#nowMs() - KEPT_MS;
+    const guesses = this.guesses(url);
+    const forgottenMs = this.nowMs() - KEPT_MS;
     let count = 0;
     for (const guess of guesses) {
       if (guess.shownFromMs >= askedMs) count++;
@@ -44,15 +44,15 @@ export class InFlight {
 
   /** Resolves when the next request is answered, or once every answer that is asked for now shows all of them. */
   async settled(): Promise<void> {
-    const answered = new Promise<void>((resolve) => this.#waiters.push(resolve));
+    const answered = new Promise<void>((resolve) => this.waiters.push(resolve));
     await within(answered, SHOWN_AFTER_MS, undefined);
   }
 
-  #guesses(url: string): Set<PreemptiveAnswer> {
-    const known = this.#byHost.get(url);
+  private guesses(url: string): Set<PreemptiveAnswer> {
+    const known = this.byHost.get(url);
     if (known) return known;
     const made = new Set<PreemptiveAnswer>();
-    this.#byHost.set(url, made);
+    this.byHost.set(url, made);
     return made;
   }
 }

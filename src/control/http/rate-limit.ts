@@ -13,13 +13,13 @@ interface Window {
 
 /** Counts requests in windows of a minute, in memory: a restart forgives. */
 export class RateLimiter {
-  readonly #nowMs: () => number;
-  readonly #perMinute: number;
-  readonly #windows = new Map<string, Window>();
+  private readonly nowMs: () => number;
+  private readonly perMinute: number;
+  private readonly windows = new Map<string, Window>();
 
   constructor(nowMs: () => number, perMinute: number = DEFAULT_PER_MINUTE) {
-    this.#nowMs = nowMs;
-    this.#perMinute = perMinute;
+    this.nowMs = nowMs;
+    this.perMinute = perMinute;
   }
 
   /**
@@ -29,16 +29,16 @@ export class RateLimiter {
    * (draft-ietf-httpapi-ratelimit-headers).
    */
   take(who: string, policy: string, own?: number, beyondDefault = false): Record<string, string> {
-    const most = beyondDefault ? Number.POSITIVE_INFINITY : this.#perMinute;
-    const perMinute = Math.min(own ?? this.#perMinute, most);
-    const nowMs = this.#nowMs();
+    const most = beyondDefault ? Number.POSITIVE_INFINITY : this.perMinute;
+    const perMinute = Math.min(own ?? this.perMinute, most);
+    const nowMs = this.nowMs();
     const key = `${policy} ${who}`;
-    let window = this.#windows.get(key);
+    let window = this.windows.get(key);
     if (!window || nowMs - window.startedAtMs >= WINDOW_MS) {
-      this.#windows.delete(key);
+      this.windows.delete(key);
       window = { startedAtMs: nowMs, used: 0 };
-      this.#windows.set(key, window);
-      this.#forgetOldest();
+      this.windows.set(key, window);
+      this.forgetOldest();
     }
     const secondsLeft = Math.max(1, Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1_000));
     window.used++;
@@ -61,10 +61,10 @@ export class RateLimiter {
   }
 
   /** The map is in the order of the windows' beginnings. */
-  #forgetOldest(): void {
-    for (const key of this.#windows.keys()) {
-      if (this.#windows.size <= MAX_COUNTED) return;
-      this.#windows.delete(key);
+  private forgetOldest(): void {
+    for (const key of this.windows.keys()) {
+      if (this.windows.size <= MAX_COUNTED) return;
+      this.windows.delete(key);
     }
   }
 }

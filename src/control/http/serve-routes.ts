@@ -79,7 +79,7 @@ class CheckedRequest implements TypedRequest<unknown, unknown, unknown> {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string;
-  readonly #request: HttpRequest;
+  private readonly request: HttpRequest;
 
   constructor(request: HttpRequest, actor: Actor, params: unknown, query: unknown, body: unknown) {
     this.actor = actor;
@@ -88,15 +88,15 @@ class CheckedRequest implements TypedRequest<unknown, unknown, unknown> {
     this.body = body;
     this.headers = request.headers;
     this.requestId = request.requestId;
-    this.#request = request;
+    this.request = request;
   }
 
   get remoteAddress(): string {
-    return this.#request.remoteAddress;
+    return this.request.remoteAddress;
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return this.request.signal;
   }
 }
 

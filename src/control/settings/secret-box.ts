@@ -76,22 +76,22 @@ export function sealedWith(text: string): string | null {
 }
 
 class FileSecretBox implements KeyedSecretBox {
-  readonly #path: string;
-  readonly #nowIso: () => string;
-  #inFile: readonly SealingKey[];
-  readonly #known: Map<string, Buffer>;
+  private readonly path: string;
+  private readonly nowIso: () => string;
+  private inFile: readonly SealingKey[];
+  private readonly known: Map<string, Buffer>;
   /** Two changes of the file, one after another. */
-  #writing: Promise<unknown> = Promise.resolve();
+  private writing: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, keys: readonly SealingKey[], nowIso: () => string) {
-    this.#path = path;
-    this.#nowIso = nowIso;
-    this.#inFile = keys;
-    this.#known = new Map(keys.map(({ id, key }) => [id, key]));
+    this.path = path;
+    this.nowIso = nowIso;
+    this.inFile = keys;
+    this.known = new Map(keys.map(({ id, key }) => [id, key]));
   }
 
   seal(plain: string): string {
-    const { id, key } = this.#newest();
+    const { id, key } = this.newest();
     const head = `s1.${id}`;
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
@@ -102,7 +102,7 @@ class FileSecretBox implements KeyedSecretBox {
 
   open(sealed: string): string {
     const [, id = '', body = ''] = SEALED.exec(sealed) ?? [];
-    const key = this.#known.get(id);
+    const key = this.known.get(id);
     if (!key) throw new AppError('internal', 'a secret in the store was sealed with a key that is gone');
     const bytes = Buffer.from(body, 'base64url');
     try {
@@ -126,41 +126,41 @@ class FileSecretBox implements KeyedSecretBox {
   }
 
   keyIds(): readonly string[] {
-    return this.#inFile.map(({ id }) => id);
+    return this.inFile.map(({ id }) => id);
   }
 
   addKey(): Promise<string> {
-    return this.#oneByOne(async () => {
-      if (this.#inFile.length >= MAX_KEYS) {
+    return this.oneByOne(async () => {
+      if (this.inFile.length >= MAX_KEYS) {
         throw new AppError('conflict', 'earlier keys are still in use; start the control plane again first');
       }
-      const key = newKey(this.#nowIso());
-      const keys = [key, ...this.#inFile];
+      const key = newKey(this.nowIso());
+      const keys = [key, ...this.inFile];
       // In the file before anything is sealed with it.
-      await writeKeyFile(this.#path, keys);
-      this.#known.set(key.id, key.key);
-      this.#inFile = keys;
+      await writeKeyFile(this.path, keys);
+      this.known.set(key.id, key.key);
+      this.inFile = keys;
       return key.id;
     });
   }
 
   dropOldKeys(): Promise<void> {
-    return this.#oneByOne(async () => {
-      const keys = [this.#newest()];
-      await writeKeyFile(this.#path, keys);
-      this.#inFile = keys;
+    return this.oneByOne(async () => {
+      const keys = [this.newest()];
+      await writeKeyFile(this.path, keys);
+      this.inFile = keys;
     });
   }
 
-  #newest(): SealingKey {
-    const [newest] = this.#inFile;
+  private newest(): SealingKey {
+    const [newest] = this.inFile;
     if (!newest) throw new AppError('internal', 'the key file holds no key');
     return newest;
   }
 
-  #oneByOne<T>(action: () => Promise<T>): Promise<T> {
-    const result = this.#writing.then(action);
-    this.#writing = result.catch(() => undefined);
+  private oneByOne<T>(action: () => Promise<T>): Promise<T> {
+    const result = this.writing.then(action);
+    this.writing = result.catch(() => undefined);
     return result;
   }
 }

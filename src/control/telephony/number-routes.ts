@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Bot } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { newId } from '../../platform/secret-token.ts';
+import { causedBy } from '../audit/audit-entry.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
@@ -9,8 +10,7 @@ import { invalidBody } from '../http/validation-issues.ts';
 import { MAX_NUMBERS, NewNumber, NumberChange, PhoneNumber } from './number.ts';
 import { type NumberStore, noSuchNumber } from './number-store.ts';
 import { takesCalls } from './trunk.ts';
-import {ADMIN, ADMIN_AND_SUPERVISOR, TRUNKS_TAG} from './trunk-routes.ts';
-import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN, ADMIN_AND_SUPERVISOR, TRUNKS_TAG } from './trunk-routes.ts';
 import type { TrunkStore } from './trunk-store.ts';
 import type { TrunkSync } from './trunk-sync.ts';
 

@@ -50,53 +50,53 @@ class Pass {
   readonly outcomes = new Map<string, TrunkOutcome>();
   ruleError: string | null = null;
   writes = 0;
-  readonly #sip: SipClient;
-  readonly #installation: string;
-  readonly #wanted: readonly WantedTrunk[];
+  private readonly sip: SipClient;
+  private readonly installation: string;
+  private readonly wanted: readonly WantedTrunk[];
 
   constructor(sip: SipClient, installation: string, wanted: readonly WantedTrunk[]) {
-    this.#sip = sip;
-    this.#installation = installation;
-    this.#wanted = wanted;
+    this.sip = sip;
+    this.installation = installation;
+    this.wanted = wanted;
     for (const { trunk } of wanted) {
       this.outcomes.set(trunk.id, { inboundId: null, outboundId: null, error: null });
     }
   }
 
   async run(): Promise<void> {
-    const inbound = this.#byTrunk(await this.#sip.listSipInboundTrunk());
-    const outbound = this.#byTrunk(await this.#sip.listSipOutboundTrunk());
-    const callable = this.#wanted.filter(
+    const inbound = this.byTrunk(await this.sip.listSipInboundTrunk());
+    const outbound = this.byTrunk(await this.sip.listSipOutboundTrunk());
+    const callable = this.wanted.filter(
       ({ trunk, numbers }) => trunk.enabled && takesCalls(trunk) && numbers.length > 0,
     );
-    const diallers = this.#wanted.filter(({ trunk }) => trunk.enabled && dials(trunk));
+    const diallers = this.wanted.filter(({ trunk }) => trunk.enabled && dials(trunk));
     // A rule without trunks would take the calls of every trunk of the server, so it goes before its last trunk does.
-    if (callable.length === 0) await this.#syncRule([]);
-    await this.#removeOthers(inbound, callable);
-    await this.#removeOthers(outbound, diallers);
+    if (callable.length === 0) await this.syncRule([]);
+    await this.removeOthers(inbound, callable);
+    await this.removeOthers(outbound, diallers);
     for (const wanted of diallers) {
-      await this.#guarded(wanted, async (outcome) => {
-        outcome.outboundId = await this.#putOutbound(wanted, outbound.get(wanted.trunk.id)?.[0]);
+      await this.guarded(wanted, async (outcome) => {
+        outcome.outboundId = await this.putOutbound(wanted, outbound.get(wanted.trunk.id)?.[0]);
       });
     }
-    await this.#putInbounds(callable, inbound);
+    await this.putInbounds(callable, inbound);
     const ids = callable.map(({ trunk }) => this.outcomes.get(trunk.id)?.inboundId ?? null);
     const inServer = ids.filter((id) => id !== null);
-    if (inServer.length > 0) await this.#syncRule(inServer);
+    if (inServer.length > 0) await this.syncRule(inServer);
   }
 
   /** A number that moves from one trunk to another is refused until the first has let go of it: hence two rounds. */
-  async #putInbounds(
+  private async putInbounds(
     callable: readonly WantedTrunk[],
     inbound: ReadonlyMap<string, SIPInboundTrunkInfo[]>,
   ): Promise<void> {
     const refused: WantedTrunk[] = [];
     const put = async (wanted: WantedTrunk) => {
       const found = inbound.get(wanted.trunk.id)?.[0];
-      const outcome = await this.#guarded(wanted, async (outcome) => {
+      const outcome = await this.guarded(wanted, async (outcome) => {
         // Whatever the server says to the change, the trunk that it has goes on.
         outcome.inboundId = found?.sipTrunkId ?? null;
-        outcome.inboundId = await this.#putInbound(wanted, found);
+        outcome.inboundId = await this.putInbound(wanted, found);
       });
       return outcome.error === null;
     };
@@ -110,58 +110,58 @@ class Pass {
     }
   }
 
-  async #putInbound(
+  private async putInbound(
     { trunk, numbers, password }: WantedTrunk,
     found: SIPInboundTrunkInfo | undefined,
   ): Promise<string> {
-    const wanted = inboundFields(trunk, numbers, password, markOf(this.#installation, trunk.id));
+    const wanted = inboundFields(trunk, numbers, password, markOf(this.installation, trunk.id));
     if (!found) {
       this.writes++;
       const { name, numbers: called, ...options } = wanted;
-      return (await this.#sip.createSipInboundTrunk(name, called, options)).sipTrunkId;
+      return (await this.sip.createSipInboundTrunk(name, called, options)).sipTrunkId;
     }
     if (!hasFields(found, wanted)) {
       this.writes++;
-      await this.#sip.updateSipInboundTrunk(found.sipTrunkId, withInbound(found, wanted));
+      await this.sip.updateSipInboundTrunk(found.sipTrunkId, withInbound(found, wanted));
     }
     return found.sipTrunkId;
   }
 
-  async #putOutbound(
+  private async putOutbound(
     { trunk, password }: WantedTrunk,
     found: SIPOutboundTrunkInfo | undefined,
   ): Promise<string> {
-    const wanted = outboundFields(trunk, password, markOf(this.#installation, trunk.id));
+    const wanted = outboundFields(trunk, password, markOf(this.installation, trunk.id));
     if (!found) {
       this.writes++;
       const { name, address, numbers, ...options } = wanted;
-      return (await this.#sip.createSipOutboundTrunk(name, address, numbers, options)).sipTrunkId;
+      return (await this.sip.createSipOutboundTrunk(name, address, numbers, options)).sipTrunkId;
     }
     if (!hasFields(found, wanted)) {
       this.writes++;
-      await this.#sip.updateSipOutboundTrunk(found.sipTrunkId, withOutbound(found, wanted));
+      await this.sip.updateSipOutboundTrunk(found.sipTrunkId, withOutbound(found, wanted));
     }
     return found.sipTrunkId;
   }
 
-  async #syncRule(trunkIds: readonly string[]): Promise<void> {
-    const rules = await this.#sip.listSipDispatchRule();
-    const ours = rules.filter((rule) => readMark(rule.metadata, this.#installation) !== undefined);
+  private async syncRule(trunkIds: readonly string[]): Promise<void> {
+    const rules = await this.sip.listSipDispatchRule();
+    const ours = rules.filter((rule) => readMark(rule.metadata, this.installation) !== undefined);
     const [kept, ...others] = trunkIds.length === 0 ? [undefined, ...ours] : ours;
     for (const rule of others) {
       if (!rule) continue;
       this.writes++;
-      await this.#sip.deleteSipDispatchRule(rule.sipDispatchRuleId);
+      await this.sip.deleteSipDispatchRule(rule.sipDispatchRuleId);
     }
     if (trunkIds.length === 0) return;
-    const wanted = ruleFields(trunkIds, markOf(this.#installation, null));
+    const wanted = ruleFields(trunkIds, markOf(this.installation, null));
     if (kept && isRule(kept, wanted)) return;
     this.writes++;
     try {
-      if (kept) await this.#sip.updateSipDispatchRule(kept.sipDispatchRuleId, withRule(kept, wanted));
+      if (kept) await this.sip.updateSipDispatchRule(kept.sipDispatchRuleId, withRule(kept, wanted));
       else {
         const { rule, ...options } = wanted;
-        await this.#sip.createSipDispatchRule(rule, options);
+        await this.sip.createSipDispatchRule(rule, options);
       }
     } catch (error) {
       this.ruleError = `the media server refuses the dispatch rule: ${describeError(error)}`;
@@ -169,7 +169,7 @@ class Pass {
   }
 
   /** Takes out what no trunk wants any more, and what stands twice because an answer was lost. */
-  async #removeOthers(
+  private async removeOthers(
     found: ReadonlyMap<string, readonly { sipTrunkId: string }[]>,
     wanted: readonly WantedTrunk[],
   ): Promise<void> {
@@ -177,13 +177,13 @@ class Pass {
     for (const [trunkId, copies] of found) {
       for (const copy of names.has(trunkId) ? copies.slice(1) : copies) {
         this.writes++;
-        await this.#sip.deleteSipTrunk(copy.sipTrunkId);
+        await this.sip.deleteSipTrunk(copy.sipTrunkId);
       }
     }
   }
 
   /** A refusal concerns one trunk, the others go on. */
-  async #guarded(
+  private async guarded(
     { trunk }: WantedTrunk,
     put: (outcome: TrunkOutcome) => Promise<void>,
   ): Promise<TrunkOutcome> {
@@ -196,10 +196,10 @@ class Pass {
     return outcome;
   }
 
-  #byTrunk<T extends { metadata: string; sipTrunkId: string }>(found: readonly T[]): Map<string, T[]> {
+  private byTrunk<T extends { metadata: string; sipTrunkId: string }>(found: readonly T[]): Map<string, T[]> {
     const map = new Map<string, T[]>();
     for (const one of [...found].sort((a, b) => (a.sipTrunkId < b.sipTrunkId ? -1 : 1))) {
-      const trunk = readMark(one.metadata, this.#installation)?.trunk;
+      const trunk = readMark(one.metadata, this.installation)?.trunk;
       if (trunk) map.set(trunk, [...(map.get(trunk) ?? []), one]);
     }
     return map;

@@ -65,43 +65,43 @@ export function createTrunkSync(parts: TrunkSyncParts): TrunkSync {
 }
 
 class MediaTrunkSync implements TrunkSync {
-  readonly #parts: TrunkSyncParts;
-  readonly #table: Table<SyncRow>;
-  readonly #installations: Table<string>;
-  readonly #rows = new Map<string, SyncRow>();
-  #problem: 'not_configured' | 'unreachable' | null = null;
-  #unreachable = '';
+  private readonly parts: TrunkSyncParts;
+  private readonly table: Table<SyncRow>;
+  private readonly installations: Table<string>;
+  private readonly rows = new Map<string, SyncRow>();
+  private problem: 'not_configured' | 'unreachable' | null = null;
+  private unreachable = '';
   /** Of the server that was looked at last, whatever came of it. */
-  #url: string | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #dueMs = 0;
-  #running: Promise<void> | null = null;
-  #again = false;
-  #started = false;
-  #lastLogged = '';
+  private url: string | null = null;
+  private timer: NodeJS.Timeout | null = null;
+  private dueMs = 0;
+  private running: Promise<void> | null = null;
+  private again = false;
+  private started = false;
+  private lastLogged = '';
 
   constructor(parts: TrunkSyncParts) {
-    this.#parts = parts;
-    this.#table = parts.store.table('sip-trunk-sync');
-    this.#installations = parts.store.table('media-installation');
-    for (const { key, value } of this.#table.range({ limit: MAX_ROWS })) this.#rows.set(String(key), value);
+    this.parts = parts;
+    this.table = parts.store.table('sip-trunk-sync');
+    this.installations = parts.store.table('media-installation');
+    for (const { key, value } of this.table.range({ limit: MAX_ROWS })) this.rows.set(String(key), value);
   }
 
   outboundId(trunkId: string, url: string): string | null {
-    const row = this.#rows.get(trunkId);
+    const row = this.rows.get(trunkId);
     return row?.url === url ? row.outbound_id : null;
   }
 
   state(trunk: Trunk): SyncState {
-    const row = this.#rows.get(trunk.id);
+    const row = this.rows.get(trunk.id);
     const ids = {
       inbound_trunk_id: row?.inbound_id ?? null,
       outbound_trunk_id: row?.outbound_id ?? null,
     };
     const at = row?.at ?? null;
-    if (this.#problem === 'not_configured') return { state: 'not_configured', at, error: null, ...ids };
-    if (this.#problem === 'unreachable') {
-      return { state: 'waiting', at, error: this.#unreachable, ...ids };
+    if (this.problem === 'not_configured') return { state: 'not_configured', at, error: null, ...ids };
+    if (this.problem === 'unreachable') {
+      return { state: 'waiting', at, error: this.unreachable, ...ids };
     }
     if (!row || row.version !== trunk.version) return { state: 'waiting', at, error: null, ...ids };
     if (row.error !== null) return { state: 'failed', at, error: row.error, ...ids };
@@ -110,87 +110,87 @@ class MediaTrunkSync implements TrunkSync {
   }
 
   start(): void {
-    this.#started = true;
-    this.#schedule(0);
+    this.started = true;
+    this.schedule(0);
   }
 
   wake(): void {
-    if (this.#started) this.#schedule(WAKE_AFTER_MS);
+    if (this.started) this.schedule(WAKE_AFTER_MS);
   }
 
   noteServer(url: string): void {
-    if (url !== this.#url) this.wake();
+    if (url !== this.url) this.wake();
   }
 
   run(): Promise<void> {
-    this.#again = this.#running !== null;
-    this.#running ??= this.#passes().finally(() => {
-      this.#running = null;
+    this.again = this.running !== null;
+    this.running ??= this.passes().finally(() => {
+      this.running = null;
     });
-    return this.#running;
+    return this.running;
   }
 
   async stop(): Promise<void> {
-    this.#started = false;
-    this.#again = false;
-    if (this.#timer) clearTimeout(this.#timer);
-    await this.#running;
+    this.started = false;
+    this.again = false;
+    if (this.timer) clearTimeout(this.timer);
+    await this.running;
   }
 
   /** The earlier of two wishes counts: the next look of the minute must not put off a change. */
-  #schedule(ms: number): void {
+  private schedule(ms: number): void {
     const dueMs = monotonicMs() + ms;
-    if (this.#timer) {
-      if (this.#dueMs <= dueMs) return;
-      clearTimeout(this.#timer);
+    if (this.timer) {
+      if (this.dueMs <= dueMs) return;
+      clearTimeout(this.timer);
     }
-    this.#dueMs = dueMs;
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
+    this.dueMs = dueMs;
+    this.timer = setTimeout(() => {
+      this.timer = null;
       void this.run();
     }, ms).unref();
   }
 
   /** A change that comes while a pass is at work makes another one, so that none is missed. */
-  async #passes(): Promise<void> {
+  private async passes(): Promise<void> {
     do {
-      this.#again = false;
-      await this.#pass();
-    } while (this.#again);
-    if (this.#started) this.#schedule(this.#problem === 'unreachable' ? RETRY_MS : SYNC_EVERY_MS);
+      this.again = false;
+      await this.pass();
+    } while (this.again);
+    if (this.started) this.schedule(this.problem === 'unreachable' ? RETRY_MS : SYNC_EVERY_MS);
   }
 
-  async #pass(): Promise<void> {
+  private async pass(): Promise<void> {
     try {
-      const access = mediaAccess(await this.#parts.settings());
-      const wanted = await this.#wanted();
-      this.#url = access?.url ?? null;
+      const access = mediaAccess(await this.parts.settings());
+      const wanted = await this.wanted();
+      this.url = access?.url ?? null;
       if (access === null) {
-        this.#problem = 'not_configured';
+        this.problem = 'not_configured';
         return;
       }
       // An installation that never had a trunk has nothing to look for in other people's server.
-      if (wanted.length === 0 && this.#rows.size === 0) {
-        this.#problem = null;
+      if (wanted.length === 0 && this.rows.size === 0) {
+        this.problem = null;
         return;
       }
-      const installation = await this.#installation();
+      const installation = await this.installation();
       const server = new MediaServer(access);
       const { outcomes, ruleError, writes } = await syncPass(server.sip, installation, wanted);
-      this.#problem = null;
-      await this.#note(access.url, wanted, outcomes, ruleError);
-      if (writes > 0) this.#log('info', 'the trunks were brought to the media server', { writes });
+      this.problem = null;
+      await this.note(access.url, wanted, outcomes, ruleError);
+      if (writes > 0) this.log('info', 'the trunks were brought to the media server', { writes });
     } catch (error) {
-      this.#problem = 'unreachable';
-      this.#unreachable = `the media server does not answer: ${describeError(error)}`;
-      this.#log('warn', 'the trunks could not be compared with the media server', {
+      this.problem = 'unreachable';
+      this.unreachable = `the media server does not answer: ${describeError(error)}`;
+      this.log('warn', 'the trunks could not be compared with the media server', {
         err: describeError(error),
       });
     }
   }
 
-  async #wanted(): Promise<WantedTrunk[]> {
-    const { trunks, numbers, box } = this.#parts;
+  private async wanted(): Promise<WantedTrunk[]> {
+    const { trunks, numbers, box } = this.parts;
     const wanted: WantedTrunk[] = [];
     for (const trunk of await trunks.all()) {
       const called = takesCalls(trunk) ? await numbers.ofTrunk(trunk.id) : [];
@@ -204,13 +204,13 @@ class MediaTrunkSync implements TrunkSync {
   }
 
   /** Rows are written only when they say something new: a pass a minute must not wear the disk. */
-  async #note(
+  private async note(
     url: string,
     wanted: readonly WantedTrunk[],
     outcomes: ReadonlyMap<string, TrunkOutcome>,
     ruleError: string | null,
   ): Promise<void> {
-    const at = this.#parts.nowIso();
+    const at = this.parts.nowIso();
     for (const { trunk, numbers } of wanted) {
       const outcome = outcomes.get(trunk.id);
       const answers = takesCalls(trunk) && trunk.enabled && numbers.length > 0;
@@ -222,37 +222,37 @@ class MediaTrunkSync implements TrunkSync {
         version: trunk.version,
         at,
       };
-      const before = this.#rows.get(trunk.id);
-      this.#rows.set(trunk.id, row);
-      if (!isSame(before, row)) await this.#table.put(trunk.id, row);
+      const before = this.rows.get(trunk.id);
+      this.rows.set(trunk.id, row);
+      if (!isSame(before, row)) await this.table.put(trunk.id, row);
       if (row.error !== null && row.error !== before?.error) {
-        this.#parts.logger.warn(
+        this.parts.logger.warn(
           { trunk_id: trunk.id, err: withoutNumbers(row.error) },
           'a trunk is not in the media server',
         );
       }
     }
     const kept = new Set(wanted.map(({ trunk }) => trunk.id));
-    for (const id of [...this.#rows.keys()].filter((id) => !kept.has(id))) {
-      this.#rows.delete(id);
-      await this.#table.remove(id);
+    for (const id of [...this.rows.keys()].filter((id) => !kept.has(id))) {
+      this.rows.delete(id);
+      await this.table.remove(id);
     }
   }
 
-  async #installation(): Promise<string> {
-    const known = this.#installations.get('id');
+  private async installation(): Promise<string> {
+    const known = this.installations.get('id');
     if (known !== undefined) return known;
     const made = newId('ins_');
-    await this.#installations.put('id', made);
+    await this.installations.put('id', made);
     return made;
   }
 
   /** A server that stays away is told of once, and once more when it is back. */
-  #log(level: 'info' | 'warn', sentence: string, fields: Record<string, unknown>): void {
+  private log(level: 'info' | 'warn', sentence: string, fields: Record<string, unknown>): void {
     const text = `${level} ${JSON.stringify(fields)}`;
-    if (level === 'warn' && text === this.#lastLogged) return;
-    this.#lastLogged = text;
-    this.#parts.logger[level](fields, sentence);
+    if (level === 'warn' && text === this.lastLogged) return;
+    this.lastLogged = text;
+    this.parts.logger[level](fields, sentence);
   }
 }
 

@@ -56,35 +56,35 @@ export function createDeliveryStore(store: KeyValueStore): DeliveryStore {
 }
 
 class LmdbDeliveries implements DeliveryStore {
-  readonly #store: KeyValueStore;
-  readonly #rows: Table<Delivery>;
+  private readonly store: KeyValueStore;
+  private readonly rows: Table<Delivery>;
   /** `[endpoint, next attempt, id]`. */
-  readonly #due: Table<1>;
+  private readonly dueKeys: Table<1>;
   /** `[endpoint, created, id]`. */
-  readonly #byEndpoint: Table<1>;
+  private readonly byEndpoint: Table<1>;
   /** `[finished, id]`. */
-  readonly #finished: Table<1>;
+  private readonly finished: Table<1>;
   /** `[session, id]`. */
-  readonly #bySession: Table<1>;
+  private readonly bySession: Table<1>;
   /** `[endpoint, number]`, the number rising. */
-  readonly #log: Table<AttemptLog>;
+  private readonly attemptLogs: Table<AttemptLog>;
 
   constructor(store: KeyValueStore) {
-    this.#store = store;
-    this.#rows = store.table('deliveries');
-    this.#due = store.table('deliveries-due');
-    this.#byEndpoint = store.table('deliveries-by-endpoint');
-    this.#finished = store.table('deliveries-finished');
-    this.#bySession = store.table('deliveries-by-session');
-    this.#log = store.table('delivery-log');
+    this.store = store;
+    this.rows = store.table('deliveries');
+    this.dueKeys = store.table('deliveries-due');
+    this.byEndpoint = store.table('deliveries-by-endpoint');
+    this.finished = store.table('deliveries-finished');
+    this.bySession = store.table('deliveries-by-session');
+    this.attemptLogs = store.table('delivery-log');
   }
 
   add(deliveries: readonly Delivery[]): Promise<number> {
-    return this.#store.transaction((writes) => {
+    return this.store.transaction((writes) => {
       let added = 0;
       for (const delivery of deliveries) {
-        if (writes.get(this.#rows, delivery.id)) continue;
-        this.#write(writes, undefined, delivery);
+        if (writes.get(this.rows, delivery.id)) continue;
+        this.write(writes, undefined, delivery);
         added++;
       }
       return added;
@@ -92,14 +92,14 @@ class LmdbDeliveries implements DeliveryStore {
   }
 
   async get(id: string): Promise<Delivery | null> {
-    return this.#rows.get(id) ?? null;
+    return this.rows.get(id) ?? null;
   }
 
   async busyEndpoints(): Promise<string[]> {
     const found: string[] = [];
     let from: [string] | [string, number] | undefined;
     for (;;) {
-      const [key] = this.#due.keys({ limit: 1, ...(from ? { start: from } : {}) });
+      const [key] = this.dueKeys.keys({ limit: 1, ...(from ? { start: from } : {}) });
       if (!Array.isArray(key)) return found;
       const endpoint = String(key[0]);
       found.push(endpoint);
@@ -108,18 +108,18 @@ class LmdbDeliveries implements DeliveryStore {
   }
 
   async due(endpointId: string, nowMs: number, limit: number): Promise<Delivery[]> {
-    const keys = this.#due.keys({ limit, start: [endpointId], end: [endpointId, nowMs + 1] });
+    const keys = this.dueKeys.keys({ limit, start: [endpointId], end: [endpointId, nowMs + 1] });
     // A clock that was set back must not keep a message waiting for longer than the longest plan.
-    const tooFar = this.#due.keys({
+    const tooFar = this.dueKeys.keys({
       limit: Math.max(1, limit - keys.length),
       start: [endpointId, nowMs + MAX_WAIT_MS + 1],
       end: [endpointId, Number.MAX_SAFE_INTEGER],
     });
-    return this.#load([...keys, ...tooFar].slice(0, limit), 2);
+    return this.load([...keys, ...tooFar].slice(0, limit), 2);
   }
 
   async nextDueMs(endpointId: string, nowMs: number): Promise<number | null> {
-    const [key] = this.#due.keys({
+    const [key] = this.dueKeys.keys({
       limit: 1,
       start: [endpointId, nowMs + 1],
       end: [endpointId, Number.MAX_SAFE_INTEGER],
@@ -128,24 +128,24 @@ class LmdbDeliveries implements DeliveryStore {
   }
 
   async pendingCount(): Promise<number> {
-    return this.#due.count();
+    return this.dueKeys.count();
   }
 
   settle(delivery: Delivery, attempt: AttemptLog | null): Promise<void> {
-    return this.#store.transaction((writes) => {
-      const before = writes.get(this.#rows, delivery.id);
+    return this.store.transaction((writes) => {
+      const before = writes.get(this.rows, delivery.id);
       if (!before) return;
-      this.#write(writes, before, delivery);
-      if (attempt) this.#append(writes, delivery.endpoint_id, attempt);
+      this.write(writes, before, delivery);
+      if (attempt) this.append(writes, delivery.endpoint_id, attempt);
     });
   }
 
   log(endpointId: string, attempt: AttemptLog): Promise<void> {
-    return this.#store.transaction((writes) => this.#append(writes, endpointId, attempt));
+    return this.store.transaction((writes) => this.append(writes, endpointId, attempt));
   }
 
   async attempts(endpointId: string): Promise<AttemptLog[]> {
-    return this.#log
+    return this.attemptLogs
       .range({
         limit: MAX_LOGGED_ATTEMPTS,
         start: [endpointId, Number.MAX_SAFE_INTEGER],
@@ -160,14 +160,14 @@ class LmdbDeliveries implements DeliveryStore {
     // "~" sorts behind every date and every id.
     let start: string[] = [endpointId, query.to ?? '~', '~'];
     for (;;) {
-      const keys = this.#byEndpoint.keys({
+      const keys = this.byEndpoint.keys({
         limit: BATCH,
         start,
         exclusiveStart: true,
         end: [endpointId, query.from ?? ''],
         reverse: true,
       });
-      for (const row of this.#load(keys, 2)) {
+      for (const row of this.load(keys, 2)) {
         if (query.state !== undefined && row.state !== query.state) continue;
         found.push(row);
         if (found.length >= query.limit) return found;
@@ -179,12 +179,12 @@ class LmdbDeliveries implements DeliveryStore {
   }
 
   replay(ids: readonly string[], nowMs: number): Promise<number> {
-    return this.#store.transaction((writes) => {
+    return this.store.transaction((writes) => {
       let replayed = 0;
       for (const id of ids) {
-        const row = writes.get(this.#rows, id);
+        const row = writes.get(this.rows, id);
         if (!row || row.state === 'pending' || row.body === '') continue;
-        this.#write(writes, row, {
+        this.write(writes, row, {
           ...row,
           state: 'pending',
           attempts: 0,
@@ -201,21 +201,24 @@ class LmdbDeliveries implements DeliveryStore {
     for (;;) {
       const rows = await this.list(endpointId, { limit: BATCH });
       if (rows.length === 0) break;
-      await this.#remove(rows);
+      await this.remove(rows);
     }
-    await this.#remove([], this.#log.keys({ limit: BATCH, start: [endpointId], end: logEnd(endpointId) }));
+    await this.remove(
+      [],
+      this.attemptLogs.keys({ limit: BATCH, start: [endpointId], end: logEnd(endpointId) }),
+    );
   }
 
   async forgetCall(sessionId: string): Promise<number> {
-    const rows = this.#load(
-      this.#bySession.keys({ limit: BATCH, start: [sessionId], end: [sessionId, '~'] }),
+    const rows = this.load(
+      this.bySession.keys({ limit: BATCH, start: [sessionId], end: [sessionId, '~'] }),
       1,
     );
     const endpoints = [...new Set(rows.map((row) => row.endpoint_id))];
     const lines = endpoints
-      .flatMap((id) => this.#log.range({ limit: BATCH, start: [id], end: logEnd(id) }))
+      .flatMap((id) => this.attemptLogs.range({ limit: BATCH, start: [id], end: logEnd(id) }))
       .filter(({ value }) => value.session_id === sessionId);
-    await this.#remove(
+    await this.remove(
       rows,
       lines.map((line) => line.key),
     );
@@ -224,55 +227,55 @@ class LmdbDeliveries implements DeliveryStore {
 
   async prune(nowMs: number): Promise<number> {
     const oldest = new Date(nowMs - KEEP_FINISHED_DAYS * DAY_MS).toISOString();
-    const tooOld = this.#finished.keys({ limit: BATCH, end: [oldest] });
-    const surplus = Math.min(BATCH, this.#finished.count() - tooOld.length - MAX_FINISHED);
-    const tooMany = surplus > 0 ? this.#finished.keys({ limit: surplus, start: [oldest] }) : [];
-    const rows = this.#load([...tooOld, ...tooMany], 1);
-    await this.#remove(rows);
+    const tooOld = this.finished.keys({ limit: BATCH, end: [oldest] });
+    const surplus = Math.min(BATCH, this.finished.count() - tooOld.length - MAX_FINISHED);
+    const tooMany = surplus > 0 ? this.finished.keys({ limit: surplus, start: [oldest] }) : [];
+    const rows = this.load([...tooOld, ...tooMany], 1);
+    await this.remove(rows);
     return rows.length;
   }
 
-  #load(keys: readonly unknown[], idPart: number): Delivery[] {
+  private load(keys: readonly unknown[], idPart: number): Delivery[] {
     const rows: Delivery[] = [];
     for (const key of keys) {
-      const row = this.#rows.get(String((key as unknown[])[idPart]));
+      const row = this.rows.get(String((key as unknown[])[idPart]));
       if (row) rows.push(row);
     }
     return rows;
   }
 
-  #write(writes: Transaction, before: Delivery | undefined, after: Delivery): void {
-    if (before) this.#unindex(writes, before);
-    writes.put(this.#rows, after.id, after);
-    writes.put(this.#byEndpoint, [after.endpoint_id, after.created_at, after.id], 1);
-    if (after.session_id !== null) writes.put(this.#bySession, [after.session_id, after.id], 1);
+  private write(writes: Transaction, before: Delivery | undefined, after: Delivery): void {
+    if (before) this.unindex(writes, before);
+    writes.put(this.rows, after.id, after);
+    writes.put(this.byEndpoint, [after.endpoint_id, after.created_at, after.id], 1);
+    if (after.session_id !== null) writes.put(this.bySession, [after.session_id, after.id], 1);
     if (after.state === 'pending') {
-      writes.put(this.#due, [after.endpoint_id, after.next_attempt_ms, after.id], 1);
+      writes.put(this.dueKeys, [after.endpoint_id, after.next_attempt_ms, after.id], 1);
     } else {
-      writes.put(this.#finished, [after.finished_at ?? after.created_at, after.id], 1);
+      writes.put(this.finished, [after.finished_at ?? after.created_at, after.id], 1);
     }
   }
 
-  #unindex(writes: Transaction, row: Delivery): void {
-    writes.remove(this.#due, [row.endpoint_id, row.next_attempt_ms, row.id]);
-    writes.remove(this.#finished, [row.finished_at ?? row.created_at, row.id]);
+  private unindex(writes: Transaction, row: Delivery): void {
+    writes.remove(this.dueKeys, [row.endpoint_id, row.next_attempt_ms, row.id]);
+    writes.remove(this.finished, [row.finished_at ?? row.created_at, row.id]);
   }
 
-  #remove(rows: readonly Delivery[], lines: readonly StoreKey[] = []): Promise<void> {
-    return this.#store.transaction((writes) => {
-      for (const key of lines) writes.remove(this.#log, key);
+  private remove(rows: readonly Delivery[], lines: readonly StoreKey[] = []): Promise<void> {
+    return this.store.transaction((writes) => {
+      for (const key of lines) writes.remove(this.attemptLogs, key);
       for (const row of rows) {
-        const now = writes.get(this.#rows, row.id) ?? row;
-        this.#unindex(writes, now);
-        writes.remove(this.#byEndpoint, [row.endpoint_id, row.created_at, row.id]);
-        if (row.session_id !== null) writes.remove(this.#bySession, [row.session_id, row.id]);
-        writes.remove(this.#rows, row.id);
+        const now = writes.get(this.rows, row.id) ?? row;
+        this.unindex(writes, now);
+        writes.remove(this.byEndpoint, [row.endpoint_id, row.created_at, row.id]);
+        if (row.session_id !== null) writes.remove(this.bySession, [row.session_id, row.id]);
+        writes.remove(this.rows, row.id);
       }
     });
   }
 
-  #append(writes: Transaction, endpointId: string, attempt: AttemptLog): void {
-    const keys = this.#log.keys({
+  private append(writes: Transaction, endpointId: string, attempt: AttemptLog): void {
+    const keys = this.attemptLogs.keys({
       limit: MAX_LOGGED_ATTEMPTS * 2,
       start: logEnd(endpointId),
       end: [endpointId],
@@ -281,9 +284,9 @@ class LmdbDeliveries implements DeliveryStore {
     const newest = keys[0];
     // Ranges do not see what this commit wrote before, so a number that is taken moves on.
     let number = Array.isArray(newest) ? Number(newest[1]) + 1 : 1;
-    while (writes.get(this.#log, [endpointId, number])) number++;
-    writes.put(this.#log, [endpointId, number], attempt);
-    for (const key of keys.slice(MAX_LOGGED_ATTEMPTS - 1)) writes.remove(this.#log, key);
+    while (writes.get(this.attemptLogs, [endpointId, number])) number++;
+    writes.put(this.attemptLogs, [endpointId, number], attempt);
+    for (const key of keys.slice(MAX_LOGGED_ATTEMPTS - 1)) writes.remove(this.attemptLogs, key);
   }
 }
 

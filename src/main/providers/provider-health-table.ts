@@ -38,35 +38,35 @@ interface Row {
  * (RT-58), one slot's 429 slows all of them down (RT-89), and the percentiles are those of the host.
  */
 export class ProviderHealthTable {
-  readonly #nowMs: () => number;
-  readonly #onChange: (entries: ProviderHealthEntry[]) => void;
+  private readonly nowMs: () => number;
+  private readonly onChange: (entries: ProviderHealthEntry[]) => void;
   /** The latest in use last. */
-  readonly #rows = new Map<string, Row>();
-  #toldAtMs = Number.NEGATIVE_INFINITY;
+  private readonly rows = new Map<string, Row>();
+  private toldAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: { nowMs(): number; onChange(entries: ProviderHealthEntry[]): void }) {
-    this.#nowMs = options.nowMs;
-    this.#onChange = options.onChange;
+    this.nowMs = options.nowMs;
+    this.onChange = options.onChange;
   }
 
   /** `slot` names the process that says so. */
   hear(slot: number, outcomes: readonly ProviderOutcome[]): void {
-    const now = this.#nowMs();
+    const now = this.nowMs();
     let hasChanged = false;
     for (const outcome of outcomes.slice(-MAX_OUTCOMES_AT_ONCE)) {
-      const row = this.#row(outcome.key.slice(0, MAX_KEY_LENGTH));
+      const row = this.row(outcome.key.slice(0, MAX_KEY_LENGTH));
       const before = breakerState(row.breaker, now);
-      this.#take(row, slot, outcome, now);
+      this.take(row, slot, outcome, now);
       if (outcome.result === 'rate_limited' || breakerState(row.breaker, now) !== before) hasChanged = true;
     }
-    if (!hasChanged && (outcomes.length === 0 || now - this.#toldAtMs < TELL_LATENCY_EVERY_MS)) return;
-    this.#toldAtMs = now;
-    this.#onChange(this.entries());
+    if (!hasChanged && (outcomes.length === 0 || now - this.toldAtMs < TELL_LATENCY_EVERY_MS)) return;
+    this.toldAtMs = now;
+    this.onChange(this.entries());
   }
 
   entries(): ProviderHealthEntry[] {
-    const now = this.#nowMs();
-    return [...this.#rows].map(([key, { breaker, latency, rate }]) => {
+    const now = this.nowMs();
+    return [...this.rows].map(([key, { breaker, latency, rate }]) => {
       const state = breakerState(breaker, now);
       const measured = percentiles(latency, now);
       return {
@@ -83,7 +83,7 @@ export class ProviderHealthTable {
     });
   }
 
-  #take(row: Row, slot: number, outcome: ProviderOutcome, now: number): void {
+  private take(row: Row, slot: number, outcome: ProviderOutcome, now: number): void {
     requestSeen(row.rate, slot, now);
     if (outcome.ms !== null) addLatency(row.latency, now, outcome.ms);
     switch (outcome.result) {
@@ -103,16 +103,16 @@ export class ProviderHealthTable {
     }
   }
 
-  #row(key: string): Row {
-    const row = this.#rows.get(key) ?? {
+  private row(key: string): Row {
+    const row = this.rows.get(key) ?? {
       breaker: newBreaker(),
       latency: newLatencyWindow(),
       rate: newHostRate(),
     };
-    this.#rows.delete(key);
-    this.#rows.set(key, row);
-    const [oldest] = this.#rows.keys();
-    if (this.#rows.size > MAX_PROVIDER_HEALTH_ENTRIES && oldest !== undefined) this.#rows.delete(oldest);
+    this.rows.delete(key);
+    this.rows.set(key, row);
+    const [oldest] = this.rows.keys();
+    if (this.rows.size > MAX_PROVIDER_HEALTH_ENTRIES && oldest !== undefined) this.rows.delete(oldest);
     return row;
   }
 }

@@ -17,15 +17,15 @@ const MAX_UNREAD_CHARS = 1_048_576;
 
 /** A reply that stays open and carries server-sent events (WHATWG HTML, section 9.2). */
 export class EventStream {
-  #unread: string[] = [`retry: ${RETRY_MS}\n\n`];
-  #unreadChars = 0;
-  #closed = false;
-  #wake: (() => void) | null = null;
-  readonly #onEnd: () => void;
+  private unread: string[] = [`retry: ${RETRY_MS}\n\n`];
+  private unreadChars = 0;
+  private closed = false;
+  private wake: (() => void) | null = null;
+  private readonly onEnd: () => void;
 
   /** `onEnd` runs once, when the reader has left or the stream was closed. */
   constructor(onEnd: () => void) {
-    this.#onEnd = onEnd;
+    this.onEnd = onEnd;
   }
 
   get reply(): HttpReply {
@@ -36,58 +36,58 @@ export class EventStream {
         'cache-control': 'no-store',
         'x-accel-buffering': 'no',
       },
-      stream: this.#pieces(),
+      stream: this.pieces(),
     };
   }
 
   /** Whether the event was taken; false once the stream is closed. */
   send(event: ServerEvent): boolean {
-    if (this.#closed) return false;
+    if (this.closed) return false;
     const text = format(event);
-    if (this.#unreadChars + text.length > MAX_UNREAD_CHARS) {
-      this.#unread = [];
+    if (this.unreadChars + text.length > MAX_UNREAD_CHARS) {
+      this.unread = [];
       this.close({ event: 'bye', data: { reason: 'slow_consumer' } });
       return false;
     }
-    this.#push(text);
+    this.push(text);
     return true;
   }
 
   /** Ends the stream after what is unread and, where given, a last event. Idempotent. */
   close(last?: ServerEvent): void {
-    if (this.#closed) return;
-    if (last) this.#unread.push(format(last));
-    this.#closed = true;
-    this.#wake?.();
+    if (this.closed) return;
+    if (last) this.unread.push(format(last));
+    this.closed = true;
+    this.wake?.();
   }
 
-  #push(text: string): void {
-    this.#unread.push(text);
-    this.#unreadChars += text.length;
-    this.#wake?.();
+  private push(text: string): void {
+    this.unread.push(text);
+    this.unreadChars += text.length;
+    this.wake?.();
   }
 
-  async *#pieces(): AsyncGenerator<string> {
+  private async *pieces(): AsyncGenerator<string> {
     const comments = setInterval(() => {
-      if (this.#unread.length === 0) this.#push(':\n\n');
+      if (this.unread.length === 0) this.push(':\n\n');
     }, COMMENT_EVERY_MS);
     comments.unref();
     try {
       while (true) {
-        const pieces = this.#unread.splice(0);
-        this.#unreadChars = 0;
+        const pieces = this.unread.splice(0);
+        this.unreadChars = 0;
         if (pieces.length > 0) yield pieces.join('');
-        else if (this.#closed) return;
+        else if (this.closed) return;
         else {
           await new Promise<void>((resolve) => {
-            this.#wake = resolve;
+            this.wake = resolve;
           });
         }
       }
     } finally {
       clearInterval(comments);
-      this.#closed = true;
-      this.#onEnd();
+      this.closed = true;
+      this.onEnd();
     }
   }
 }

@@ -19,11 +19,11 @@ export class OpenRequest implements HttpRequest {
   body: Buffer = NO_BODY;
   /** Framing headers that stand more than once; null where none does. */
   readonly repeated: readonly string[] | null;
-  readonly #exchange: Exchange;
-  readonly #proxies: BlockList;
-  #query: URLSearchParams | null = null;
-  #remoteAddress: string | null = null;
-  #controller: AbortController | null = null;
+  private readonly exchange: Exchange;
+  private readonly proxies: BlockList;
+  private parsedQuery: URLSearchParams | null = null;
+  private knownAddress: string | null = null;
+  private controller: AbortController | null = null;
 
   /** Never throws: what is wrong with a head is found by {@link framingIssue}. */
   constructor(request: UwsRequest, exchange: Exchange, proxies: BlockList) {
@@ -44,40 +44,36 @@ export class OpenRequest implements HttpRequest {
     this.path = request.getUrl();
     this.requestId = saneRequestId(headers['x-request-id']) ?? randomUUID();
     this.search = request.getQuery() ?? '';
-    this.#exchange = exchange;
-    this.#proxies = proxies;
+    this.exchange = exchange;
+    this.proxies = proxies;
   }
 
   get query(): URLSearchParams {
-    this.#query ??= new URLSearchParams(this.search);
-    return this.#query;
+    this.parsedQuery ??= new URLSearchParams(this.search);
+    return this.parsedQuery;
   }
 
   get remoteAddress(): string {
-    if (this.#remoteAddress !== null) return this.#remoteAddress;
-    if (!this.#exchange.open) return '';
-    const text = Buffer.from(this.#exchange.response.getRemoteAddressAsText()).toString('latin1');
-    this.#remoteAddress = clientAddress(
-      readableAddress(text),
-      this.headers['x-forwarded-for'],
-      this.#proxies,
-    );
-    return this.#remoteAddress;
+    if (this.knownAddress !== null) return this.knownAddress;
+    if (!this.exchange.open) return '';
+    const text = Buffer.from(this.exchange.response.getRemoteAddressAsText()).toString('latin1');
+    this.knownAddress = clientAddress(readableAddress(text), this.headers['x-forwarded-for'], this.proxies);
+    return this.knownAddress;
   }
 
   get answerHeaders(): Record<string, string> {
-    return this.#exchange.headers;
+    return this.exchange.headers;
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController();
-    if (!this.#exchange.open) this.abort();
-    return this.#controller.signal;
+    this.controller ??= new AbortController();
+    if (!this.exchange.open) this.abort();
+    return this.controller.signal;
   }
 
   /** The client has gone. */
   abort(): void {
-    this.#controller?.abort(new Error('the client has gone'));
+    this.controller?.abort(new Error('the client has gone'));
   }
 }
 

@@ -26,26 +26,26 @@ export interface BookedTurn {
  * session, because the audio from the first on is heard again as a whole.
  */
 export class PendingTurns {
-  readonly #tolerance: number;
-  #turns: BookedTurn[];
+  private readonly tolerance: number;
+  private turns: BookedTurn[];
 
   constructor(sampleRate: number) {
-    this.#tolerance = Math.round(sampleRate * STAMP_TOLERANCE_S);
-    this.#turns = [freshTurn(0)];
+    this.tolerance = Math.round(sampleRate * STAMP_TOLERANCE_S);
+    this.turns = [freshTurn(0)];
   }
 
   /** Turns that ended and whose text is still out, oldest first. */
   get pending(): readonly BookedTurn[] {
-    return this.#turns.slice(0, -1);
+    return this.turns.slice(0, -1);
   }
 
   get open(): BookedTurn {
-    return this.#turns.at(-1) as BookedTurn;
+    return this.turns.at(-1) as BookedTurn;
   }
 
   /** From here on the audio is needed again when the session breaks. */
   get neededFrom(): number {
-    return (this.#turns[0] as BookedTurn).settledAt;
+    return (this.turns[0] as BookedTurn).settledAt;
   }
 
   /** The session will not change this piece any more; its `uptoSample` counts from the beginning of the call. */
@@ -54,7 +54,7 @@ export class PendingTurns {
     // Late news of a turn that is over.
     if (upto !== null && upto <= this.neededFrom) return;
     const turn =
-      this.pending.find((past) => upto === null || upto <= (past.endAt ?? 0) + this.#tolerance) ?? this.open;
+      this.pending.find((past) => upto === null || upto <= (past.endAt ?? 0) + this.tolerance) ?? this.open;
     turn.fresh.push(piece);
     if (turn.fresh.length > MAX_PIECES) turn.fresh = [joinPieces(turn.fresh)];
   }
@@ -63,35 +63,35 @@ export class PendingTurns {
   end(at: number): BookedTurn {
     const turn = this.open;
     turn.endAt = at;
-    this.#turns.push(freshTurn(at));
+    this.turns.push(freshTurn(at));
     return turn;
   }
 
   /** The text of an ended turn is out, or nobody wants it any more. */
   settle(turn: BookedTurn): void {
-    this.#turns = this.#turns.filter((other) => other !== turn || other.endAt === null);
+    this.turns = this.turns.filter((other) => other !== turn || other.endAt === null);
   }
 
   /** Forgets the open turn up to there. */
   discard(at: number): void {
-    this.#turns = [...this.pending, freshTurn(at)];
+    this.turns = [...this.pending, freshTurn(at)];
   }
 
   /** The session is gone: what it had settled in order and with a time stamp is kept. */
   broke(): void {
-    const first = this.#turns[0] as BookedTurn;
+    const first = this.turns[0] as BookedTurn;
     for (const piece of first.fresh) {
       if (piece.uptoSample === null) break;
       first.carried.push(piece);
       first.settledAt = Math.max(first.settledAt, Math.min(piece.uptoSample, first.endAt ?? Infinity));
     }
     if (first.carried.length > MAX_PIECES) first.carried = [joinPieces(first.carried)];
-    for (const turn of this.#turns) turn.fresh = [];
+    for (const turn of this.turns) turn.fresh = [];
   }
 
   /** The whole text of the first turn that is still out, given what the present session has of it. */
   textSoFar(text: string): string {
-    return joinTexts([...(this.#turns[0] as BookedTurn).carried.map((piece) => piece.text), text]);
+    return joinTexts([...(this.turns[0] as BookedTurn).carried.map((piece) => piece.text), text]);
   }
 
   /** The whole of a turn, given what the last session made of its rest. */

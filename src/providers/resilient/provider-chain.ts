@@ -44,15 +44,15 @@ export class ProviderChain<T extends ChainedClient> {
   readonly family: ProviderFamily;
   readonly context: ProviderContext;
   readonly providerHealth: ProviderHealth;
-  readonly #open: ChainOptions<T>['open'];
-  readonly #links: LinkState<T>[];
+  private readonly open: ChainOptions<T>['open'];
+  private readonly links: LinkState<T>[];
 
   constructor(options: ChainOptions<T>) {
     this.family = options.family;
     this.context = options.context;
     this.providerHealth = options.providerHealth;
-    this.#open = options.open;
-    this.#links = [options.config, ...(options.config.fallbacks ?? [])].map((config, index) => ({
+    this.open = options.open;
+    this.links = [options.config, ...(options.config.fallbacks ?? [])].map((config, index) => ({
       index,
       key: providerKey(options.family, config),
       config,
@@ -63,7 +63,7 @@ export class ProviderChain<T extends ChainedClient> {
   }
 
   get length(): number {
-    return this.#links.length;
+    return this.links.length;
   }
 
   /**
@@ -78,20 +78,20 @@ export class ProviderChain<T extends ChainedClient> {
       if (!this.providerHealth.admits(link.key)) return 2;
       return now < link.avoidUntilMs ? 1 : 0;
     };
-    return this.#links
+    return this.links
       .map((link) => ({ link, rank: rank(link) }))
       .sort((a, b) => a.rank - b.rank)
       .map(({ link }) => link);
   }
 
   link(index: number): ChainLink {
-    return this.#state(index);
+    return this.state(index);
   }
 
   /** The client of a link, opened on first use. Rejects with `bad_provider_config`; the next use tries again. */
   client(index: number): Promise<T> {
-    const link = this.#state(index);
-    link.client ??= this.#open(link.config, this.context).catch((error: unknown) => {
+    const link = this.state(index);
+    link.client ??= this.open(link.config, this.context).catch((error: unknown) => {
       link.client = null;
       throw error;
     });
@@ -100,7 +100,7 @@ export class ProviderChain<T extends ChainedClient> {
 
   /** The next use opens a new client: the connection of the present one may be half dead. */
   renew(index: number): void {
-    const link = this.#state(index);
+    const link = this.state(index);
     const { client } = link;
     link.client = null;
     void client?.then((old) => old.close?.()).catch(() => undefined);
@@ -108,7 +108,7 @@ export class ProviderChain<T extends ChainedClient> {
 
   /** A request to a link failed: the host and the record of the call are told. `after` says more for the record. */
   failed(index: number, error: unknown, after: Record<string, unknown> = {}): FailureClass {
-    const link = this.#state(index);
+    const link = this.state(index);
     const kind = classOf(error);
     const details = error instanceof AppError ? (error.details as Partial<ProviderFailure>) : {};
     const isRefusal = kind === 'config' || kind === 'auth' || kind === 'quota';
@@ -135,23 +135,23 @@ export class ProviderChain<T extends ChainedClient> {
 
   /** For links that did nothing wrong but lost: another is the first choice of this call for a while. */
   avoid(index: number): void {
-    this.#state(index).avoidUntilMs = this.context.clock.nowMs() + AVOID_MS;
+    this.state(index).avoidUntilMs = this.context.clock.nowMs() + AVOID_MS;
   }
 
   begin(index: number): void {
-    this.providerHealth.begin(this.#state(index).key);
+    this.providerHealth.begin(this.state(index).key);
   }
 
   ended(index: number, outcome: EndedRequest | 'abandoned'): void {
-    this.providerHealth.ended(this.#state(index).key, outcome);
+    this.providerHealth.ended(this.state(index).key, outcome);
   }
 
   switched(from: number, to: number, reason: string): void {
     this.context.report({
       event: 'provider_switched',
-      provider: this.#state(to).config.provider,
+      provider: this.state(to).config.provider,
       family: this.family,
-      from: this.#state(from).config.provider,
+      from: this.state(from).config.provider,
       reason,
     });
   }
@@ -159,7 +159,7 @@ export class ProviderChain<T extends ChainedClient> {
   /** Never rejects. */
   async close(): Promise<void> {
     await Promise.all(
-      this.#links.map(async (link) => {
+      this.links.map(async (link) => {
         try {
           await (await link.client)?.close?.();
         } catch {
@@ -169,8 +169,8 @@ export class ProviderChain<T extends ChainedClient> {
     );
   }
 
-  #state(index: number): LinkState<T> {
-    const link = this.#links[index];
+  private state(index: number): LinkState<T> {
+    const link = this.links[index];
     if (!link) throw new RangeError(`there is no provider ${index}`);
     return link;
   }

@@ -90,36 +90,36 @@ export function openProviderHealth(): ProviderHealth {
 
 /** One per process, for all its calls. Works alone; what main tells only adds to it. */
 export class LocalProviderHealth implements ProviderHealth {
-  readonly #clock: ProviderClock;
-  readonly #random: () => number;
-  readonly #onOutcome: (outcome: ProviderOutcome) => void;
-  readonly #entries = new Map<string, Entry>();
+  private readonly clock: ProviderClock;
+  private readonly random: () => number;
+  private readonly onOutcome: (outcome: ProviderOutcome) => void;
+  private readonly entries = new Map<string, Entry>();
 
   constructor(options: ProviderHealthOptions = {}) {
-    this.#clock = options.clock ?? realClock;
-    this.#random = options.random ?? Math.random;
-    this.#onOutcome = options.onOutcome ?? (() => undefined);
+    this.clock = options.clock ?? realClock;
+    this.random = options.random ?? Math.random;
+    this.onOutcome = options.onOutcome ?? (() => undefined);
   }
 
   admits(key: string): boolean {
-    const entry = this.#entries.get(key);
+    const entry = this.entries.get(key);
     if (!entry) return true;
-    const now = this.#clock.nowMs();
+    const now = this.clock.nowMs();
     if (now < entry.hostOpenUntilMs || !admits(entry.breaker, now)) return false;
     if (now >= entry.rateUntilMs) setRate(entry.bucket, null, now);
     return hasToken(entry.bucket, now);
   }
 
   begin(key: string): void {
-    const entry = this.#entry(key);
-    const now = this.#clock.nowMs();
+    const entry = this.entry(key);
+    const now = this.clock.nowMs();
     beginRequest(entry.breaker, now);
     takeToken(entry.bucket, now);
   }
 
   ended(key: string, outcome: EndedRequest | 'abandoned'): void {
-    const entry = this.#entry(key);
-    const now = this.#clock.nowMs();
+    const entry = this.entry(key);
+    const now = this.clock.nowMs();
     if (outcome === 'abandoned') {
       abandonRequest(entry.breaker);
       return;
@@ -131,24 +131,23 @@ export class LocalProviderHealth implements ProviderHealth {
     else if (result === 'failed' || result === 'slow') recordFailure(entry.breaker, now);
     else if (result === 'rate_limited') openFor(entry.breaker, now, retryAfterMs ?? RETRY_AFTER_DEFAULT_MS);
     else abandonRequest(entry.breaker);
-    this.#onOutcome({ key, result, ms: ms === null ? null : Math.round(ms), retryAfterMs });
+    this.onOutcome({ key, result, ms: ms === null ? null : Math.round(ms), retryAfterMs });
   }
 
   latency(key: string): Latency | null {
-    const entry = this.#entries.get(key);
+    const entry = this.entries.get(key);
     if (!entry) return null;
     if (entry.hostLatency) return entry.hostLatency;
-    const own = percentiles(entry.latency, this.#clock.nowMs());
+    const own = percentiles(entry.latency, this.clock.nowMs());
     return own && own.count >= MIN_SAMPLES ? own : null;
   }
 
   /** What main knows of all slots together. */
   hear(providers: readonly ProviderHealthEntry[]): void {
-    const now = this.#clock.nowMs();
+    const now = this.clock.nowMs();
     for (const told of providers.slice(0, MAX_PROVIDER_HEALTH_ENTRIES)) {
-      const entry = this.#entry(told.key);
-      entry.hostOpenUntilMs =
-        told.state === 'open' ? now + told.openForMs * (1 + this.#random() * SPREAD) : 0;
+      const entry = this.entry(told.key);
+      entry.hostOpenUntilMs = told.state === 'open' ? now + told.openForMs * (1 + this.random() * SPREAD) : 0;
       entry.hostLatency =
         told.p50 !== null && told.p95 !== null && told.samples >= MIN_SAMPLES
           ? { p50: told.p50, p95: told.p95, p99: told.p99 ?? told.p95 }
@@ -159,8 +158,8 @@ export class LocalProviderHealth implements ProviderHealth {
   }
 
   /** The entry, made where there was none, and the latest in use. */
-  #entry(key: string): Entry {
-    const entry = this.#entries.get(key) ?? {
+  private entry(key: string): Entry {
+    const entry = this.entries.get(key) ?? {
       breaker: newBreaker(),
       latency: newLatencyWindow(),
       bucket: newTokenBucket(),
@@ -168,11 +167,11 @@ export class LocalProviderHealth implements ProviderHealth {
       hostOpenUntilMs: 0,
       hostLatency: null,
     };
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    if (this.#entries.size > MAX_PROVIDER_HEALTH_ENTRIES) {
-      const oldest = this.#entries.keys().next().value;
-      if (oldest !== undefined) this.#entries.delete(oldest);
+    this.entries.delete(key);
+    this.entries.set(key, entry);
+    if (this.entries.size > MAX_PROVIDER_HEALTH_ENTRIES) {
+      const oldest = this.entries.keys().next().value;
+      if (oldest !== undefined) this.entries.delete(oldest);
     }
     return entry;
   }

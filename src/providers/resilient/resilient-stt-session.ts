@@ -41,356 +41,360 @@ export interface SessionOptions {
 
 /** The one session that the call sees, over as many sessions with engines as it takes. */
 export class ResilientSttSession implements SttSession {
-  readonly #chain: ProviderChain<SpeechToText>;
-  readonly #handlers: SttHandlers;
-  readonly #onEngine: SessionOptions['onEngine'];
-  readonly #ring: AudioRing;
-  readonly #book: PendingTurns;
-  readonly #marks: SpeechIntervals;
-  readonly #reconnectPolicy: ReconnectPolicy;
-  readonly #deaf = new SttWatchdog();
-  readonly #waiters = new Map<BookedTurn, Waiter>();
+  private readonly chain: ProviderChain<SpeechToText>;
+  private readonly handlers: SttHandlers;
+  private readonly onEngine: SessionOptions['onEngine'];
+  private readonly ring: AudioRing;
+  private readonly book: PendingTurns;
+  private readonly marks: SpeechIntervals;
+  private readonly reconnectPolicy: ReconnectPolicy;
+  private readonly deaf = new SttWatchdog();
+  private readonly waiters = new Map<BookedTurn, Waiter>();
   /** Ends waits and flushes of the present connection. */
-  #connectionAbort = new AbortController();
-  #connection: SttConnection | null = null;
-  #feeder: ReplayFeeder | null = null;
+  private connectionAbort = new AbortController();
+  private connection: SttConnection | null = null;
+  private feeder: ReplayFeeder | null = null;
   /** Grows with every connection: what an older one still says is not heard. */
-  #epoch = 0;
-  #lastIndex: number | null = null;
-  #brokeAtMs: number | null = null;
-  #brokeBy: unknown;
-  #turnIsOpen = false;
+  private epoch = 0;
+  private lastIndex: number | null = null;
+  private brokeAtMs: number | null = null;
+  private brokeBy: unknown;
+  private turnIsOpen = false;
   /** Where the audio was when the present connection last said anything at all. */
-  #aliveAt = 0;
+  private aliveAt = 0;
   /** A session that broke between opening and being ours. */
-  #earlyFailure: Error | undefined;
-  #over = false;
+  private earlyFailure: Error | undefined;
+  private over = false;
 
   constructor(options: SessionOptions) {
     const { sampleRate } = options.chain.context;
-    this.#chain = options.chain;
-    this.#handlers = options.handlers;
-    this.#onEngine = options.onEngine;
-    this.#ring = new AudioRing(sampleRate, RING_SECONDS);
-    this.#book = new PendingTurns(sampleRate);
-    this.#marks = new SpeechIntervals(sampleRate);
-    this.#reconnectPolicy = new ReconnectPolicy(options.random);
+    this.chain = options.chain;
+    this.handlers = options.handlers;
+    this.onEngine = options.onEngine;
+    this.ring = new AudioRing(sampleRate, RING_SECONDS);
+    this.book = new PendingTurns(sampleRate);
+    this.marks = new SpeechIntervals(sampleRate);
+    this.reconnectPolicy = new ReconnectPolicy(options.random);
   }
 
   start(): void {
-    void this.#connect();
+    void this.connect();
   }
 
   feed(samples: Int16Array): void {
-    if (this.#over || samples.length === 0) return;
-    this.#ring.push(samples);
-    this.#feeder?.arrived(samples);
+    if (this.over || samples.length === 0) return;
+    this.ring.push(samples);
+    this.feeder?.arrived(samples);
   }
 
   speechHeard(ms: number): void {
-    if (this.#over) return;
-    this.#marks.add(this.#ring.endAt, ms);
-    const isDeaf = this.#deaf.speech(
+    if (this.over) return;
+    this.marks.add(this.ring.endAt, ms);
+    const isDeaf = this.deaf.speech(
       ms,
-      (this.#feeder?.isLive && this.#connection?.traits.tellsWordsAtOnce) ?? false,
+      (this.feeder?.isLive && this.connection?.traits.tellsWordsAtOnce) ?? false,
     );
-    if (isDeaf && this.#connection) this.#wentDeaf(this.#connection, 'heard speech for 3 s and said nothing');
+    if (isDeaf && this.connection) this.wentDeaf(this.connection, 'heard speech for 3 s and said nothing');
   }
 
   flush(signal: AbortSignal): Promise<SttResult> {
     if (signal.aborted) return Promise.reject(signal.reason);
-    if (this.#over) return Promise.reject(sessionOver());
-    const turn = this.#book.end(this.#ring.endAt);
-    const { hadSpeech } = this.#deaf.turnEnded();
+    if (this.over) return Promise.reject(sessionOver());
+    const turn = this.book.end(this.ring.endAt);
+    const { hadSpeech } = this.deaf.turnEnded();
     const { promise, resolve, reject } = Promise.withResolvers<SttResult>();
     const waiter: Waiter = {
       resolve,
       reject,
-      startedAtMs: this.#now,
+      startedAtMs: this.now,
       signal,
       hadSpeech,
       wasUnanswered: false,
     };
-    this.#waiters.set(turn, waiter);
-    const onAbort = () => this.#settle(turn, () => reject(signal.reason));
+    this.waiters.set(turn, waiter);
+    const onAbort = () => this.settle(turn, () => reject(signal.reason));
     signal.addEventListener('abort', onAbort, { once: true });
-    const [oldest] = this.#book.pending;
-    if (oldest && this.#book.pending.length > MAX_PENDING_TURNS) {
-      this.#settle(oldest, (abandoned) => abandoned.reject(sessionOver()));
+    const [oldest] = this.book.pending;
+    if (oldest && this.book.pending.length > MAX_PENDING_TURNS) {
+      this.settle(oldest, (abandoned) => abandoned.reject(sessionOver()));
     }
-    this.#feeder?.at(turn.endAt ?? 0, () => this.#flushConnection(turn));
+    this.feeder?.at(turn.endAt ?? 0, () => this.flushConnection(turn));
     return promise.finally(() => signal.removeEventListener('abort', onAbort));
   }
 
   discard(): void {
-    this.#book.discard(this.#ring.endAt);
-    this.#deaf.turnEnded();
-    this.#turnIsOpen = false;
-    const { session } = this.#connection ?? {};
-    if (session) this.#feeder?.at(this.#ring.endAt, () => session.discard());
+    this.book.discard(this.ring.endAt);
+    this.deaf.turnEnded();
+    this.turnIsOpen = false;
+    const { session } = this.connection ?? {};
+    if (session) this.feeder?.at(this.ring.endAt, () => session.discard());
   }
 
   async close(): Promise<void> {
-    const connection = this.#connection;
-    this.#end(sessionOver());
+    const connection = this.connection;
+    this.end(sessionOver());
     await connection?.session.close();
   }
 
-  get #now(): number {
-    return this.#chain.context.clock.nowMs();
+  private get now(): number {
+    return this.chain.context.clock.nowMs();
   }
 
-  #msOf(samples: number): number {
-    return Math.round((samples * 1000) / this.#ring.sampleRate);
+  private msOf(samples: number): number {
+    return Math.round((samples * 1000) / this.ring.sampleRate);
   }
 
   /** Dials until somebody listens, or everybody had a turn. */
-  async #connect(): Promise<void> {
+  private async connect(): Promise<void> {
     const dialled = await dialConnection({
-      chain: this.#chain,
-      reconnectPolicy: this.#reconnectPolicy,
-      signal: this.#connectionAbort.signal,
+      chain: this.chain,
+      reconnectPolicy: this.reconnectPolicy,
+      signal: this.connectionAbort.signal,
       nextHandlers: () => {
-        this.#earlyFailure = undefined;
-        return this.#handlersOf(++this.#epoch);
+        this.earlyFailure = undefined;
+        return this.handlersOf(++this.epoch);
       },
     });
     if (dialled === 'cancelled') return;
-    if ('connection' in dialled) this.#adopt(dialled.connection, dialled.attempt);
-    else this.#giveUp(dialled.error);
+    if ('connection' in dialled) this.adopt(dialled.connection, dialled.attempt);
+    else this.giveUp(dialled.error);
   }
 
   /** A session is open: it hears what is not settled, then what comes. */
-  #adopt(connection: SttConnection, attempt: number): void {
-    const { clock } = this.#chain.context;
-    this.#settleHeard();
-    const { fromAt, lostSamples } = replayStart(this.#book.neededFrom, this.#ring, this.#marks);
+  private adopt(connection: SttConnection, attempt: number): void {
+    const { clock } = this.chain.context;
+    this.settleHeard();
+    const { fromAt, lostSamples } = replayStart(this.book.neededFrom, this.ring, this.marks);
     const feeder = new ReplayFeeder({
-      ring: this.#ring,
+      ring: this.ring,
       session: connection.session,
       clock,
       fromAt,
       timesRealTime: connection.traits.replayRate,
     });
-    this.#connection = connection;
-    this.#feeder = feeder;
-    this.#aliveAt = fromAt;
-    this.#deaf.newSession();
-    this.#tellEngine(connection, attempt, this.#ring.endAt - fromAt);
-    if (lostSamples > 0) this.#report('provider_audio_dropped', connection, { ms: this.#msOf(lostSamples) });
-    for (const turn of this.#book.pending) feeder.at(turn.endAt ?? 0, () => this.#flushConnection(turn));
-    const { startAt } = this.#book.open;
+    this.connection = connection;
+    this.feeder = feeder;
+    this.aliveAt = fromAt;
+    this.deaf.newSession();
+    this.tellEngine(connection, attempt, this.ring.endAt - fromAt);
+    if (lostSamples > 0) this.report('provider_audio_dropped', connection, { ms: this.msOf(lostSamples) });
+    for (const turn of this.book.pending) feeder.at(turn.endAt ?? 0, () => this.flushConnection(turn));
+    const { startAt } = this.book.open;
     // What was discarded is heard again where a turn before it is.
-    if (startAt > (this.#book.pending.at(-1)?.endAt ?? fromAt))
+    if (startAt > (this.book.pending.at(-1)?.endAt ?? fromAt))
       feeder.at(startAt, () => connection.session.discard());
-    if (this.#earlyFailure) this.#broke(this.#earlyFailure);
+    if (this.earlyFailure) this.broke(this.earlyFailure);
     else feeder.start();
   }
 
-  #tellEngine(connection: SttConnection, attempt: number, replaySamples: number): void {
+  private tellEngine(connection: SttConnection, attempt: number, replaySamples: number): void {
     const { index } = connection.link;
-    const afterMs = this.#brokeAtMs === null ? 0 : Math.round(this.#now - this.#brokeAtMs);
-    this.#brokeAtMs = null;
-    this.#brokeBy = undefined;
-    if (this.#lastIndex === index) {
-      const replayedMs = this.#msOf(replaySamples);
-      this.#report('provider_reconnected', connection, {
+    const afterMs = this.brokeAtMs === null ? 0 : Math.round(this.now - this.brokeAtMs);
+    this.brokeAtMs = null;
+    this.brokeBy = undefined;
+    if (this.lastIndex === index) {
+      const replayedMs = this.msOf(replaySamples);
+      this.report('provider_reconnected', connection, {
         attempt,
         after_ms: afterMs,
         replayed_ms: replayedMs,
       });
       return;
     }
-    if (index !== (this.#lastIndex ?? 0)) this.#chain.switched(this.#lastIndex ?? 0, index, 'failed');
-    this.#lastIndex = index;
-    this.#onEngine(connection.engine);
-    this.#handlers.onEngine?.(connection.engine);
+    if (index !== (this.lastIndex ?? 0)) this.chain.switched(this.lastIndex ?? 0, index, 'failed');
+    this.lastIndex = index;
+    this.onEngine(connection.engine);
+    this.handlers.onEngine?.(connection.engine);
   }
 
-  #report(event: ProviderTrouble['event'], connection: SttConnection, more: Record<string, unknown>): void {
-    this.#chain.context.report({ event, provider: connection.link.config.provider, family: 'stt', ...more });
+  private report(
+    event: ProviderTrouble['event'],
+    connection: SttConnection,
+    more: Record<string, unknown>,
+  ): void {
+    this.chain.context.report({ event, provider: connection.link.config.provider, family: 'stt', ...more });
   }
 
   /** Turns of which nothing is left to be heard need no new session. */
-  #settleHeard(): void {
-    const { fromAt } = replayStart(this.#book.neededFrom, this.#ring, this.#marks);
-    for (const turn of this.#book.pending) {
+  private settleHeard(): void {
+    const { fromAt } = replayStart(this.book.neededFrom, this.ring, this.marks);
+    for (const turn of this.book.pending) {
       const endAt = turn.endAt ?? 0;
-      const isQuiet = this.#marks.areKept && !this.#marks.any(turn.settledAt, endAt);
+      const isQuiet = this.marks.areKept && !this.marks.any(turn.settledAt, endAt);
       if (endAt > fromAt && !isQuiet) return;
-      const result = this.#book.result(turn, { text: '', confidence: null });
-      this.#settle(turn, (waiter) => waiter.resolve(result));
+      const result = this.book.result(turn, { text: '', confidence: null });
+      this.settle(turn, (waiter) => waiter.resolve(result));
     }
   }
 
-  #handlersOf(epoch: number): SttHandlers {
-    const isCurrent = () => epoch === this.#epoch && !this.#over;
+  private handlersOf(epoch: number): SttHandlers {
+    const isCurrent = () => epoch === this.epoch && !this.over;
     return {
       onInterim: (text) => {
         if (!isCurrent()) return;
-        this.#showsLife();
-        this.#handlers.onInterim(this.#book.textSoFar(text));
+        this.showsLife();
+        this.handlers.onInterim(this.book.textSoFar(text));
       },
       onFinal: (piece) => {
         if (!isCurrent()) return;
-        const uptoSample = piece.uptoSample === null ? null : piece.uptoSample + (this.#feeder?.fromAt ?? 0);
+        const uptoSample = piece.uptoSample === null ? null : piece.uptoSample + (this.feeder?.fromAt ?? 0);
         const placed = { ...piece, uptoSample };
-        this.#aliveAt = this.#feeder?.fedUpTo ?? this.#aliveAt;
-        this.#book.final(placed);
-        if (piece.text !== '') this.#showsLife();
-        this.#handlers.onFinal?.(placed);
+        this.aliveAt = this.feeder?.fedUpTo ?? this.aliveAt;
+        this.book.final(placed);
+        if (piece.text !== '') this.showsLife();
+        this.handlers.onFinal?.(placed);
       },
       onTurn: (event) => {
-        if (isCurrent()) this.#onTurn(event);
+        if (isCurrent()) this.onTurn(event);
       },
       onFailure: (error) => {
         if (!isCurrent()) return;
-        if (this.#connection) this.#broke(error);
-        else this.#earlyFailure = error;
+        if (this.connection) this.broke(error);
+        else this.earlyFailure = error;
       },
     };
   }
 
-  #onTurn(event: SttTurnEvent): void {
-    this.#showsLife();
+  private onTurn(event: SttTurnEvent): void {
+    this.showsLife();
     // After a break the new session begins the turn again; for the call it is the one it knows.
-    if (event.type === 'start' && this.#turnIsOpen) return;
-    this.#turnIsOpen = event.type !== 'end';
+    if (event.type === 'start' && this.turnIsOpen) return;
+    this.turnIsOpen = event.type !== 'end';
     if (event.type === 'start' || event.type === 'resumed') {
-      this.#handlers.onTurn?.(event);
+      this.handlers.onTurn?.(event);
       return;
     }
-    const whole = { ...event, text: this.#book.textSoFar(event.text) };
+    const whole = { ...event, text: this.book.textSoFar(event.text) };
     // A turn that a flush ends already is settled by that flush.
-    if (event.type === 'end' && this.#book.pending.length === 0) {
-      const settledAt = this.#book.open.fresh.findLast((piece) => piece.uptoSample !== null)?.uptoSample;
-      this.#book.settle(this.#book.end(settledAt ?? this.#feeder?.fedUpTo ?? this.#ring.endAt));
-      this.#deaf.turnEnded();
+    if (event.type === 'end' && this.book.pending.length === 0) {
+      const settledAt = this.book.open.fresh.findLast((piece) => piece.uptoSample !== null)?.uptoSample;
+      this.book.settle(this.book.end(settledAt ?? this.feeder?.fedUpTo ?? this.ring.endAt));
+      this.deaf.turnEnded();
     }
-    this.#handlers.onTurn?.(whole);
+    this.handlers.onTurn?.(whole);
   }
 
-  #showsLife(): void {
-    this.#aliveAt = this.#feeder?.fedUpTo ?? this.#aliveAt;
-    this.#deaf.sign();
-    this.#reconnectPolicy.works();
+  private showsLife(): void {
+    this.aliveAt = this.feeder?.fedUpTo ?? this.aliveAt;
+    this.deaf.sign();
+    this.reconnectPolicy.works();
   }
 
   /** The present connection has been fed up to the end of a turn. */
-  #flushConnection(turn: BookedTurn): void {
-    const connection = this.#connection;
-    const waiter = this.#waiters.get(turn);
+  private flushConnection(turn: BookedTurn): void {
+    const connection = this.connection;
+    const waiter = this.waiters.get(turn);
     if (!connection) return;
     if (!waiter) {
       // Nobody wants the text any more, and it must not turn up in the next turn.
       connection.session.discard();
       return;
     }
-    const epoch = this.#epoch;
-    const { clock } = this.#chain.context;
+    const epoch = this.epoch;
+    const { clock } = this.chain.context;
     const { flushMs } = connection.traits;
     const cancel =
       flushMs === null
         ? () => undefined
         : clock.after(flushMs, () => {
-            if (epoch === this.#epoch) {
-              this.#broke(deafError(connection.link, `gave no text for a turn within ${flushMs} ms`));
+            if (epoch === this.epoch) {
+              this.broke(deafError(connection.link, `gave no text for a turn within ${flushMs} ms`));
             }
           });
     connection.session
-      .flush(AbortSignal.any([this.#connectionAbort.signal, waiter.signal]))
+      .flush(AbortSignal.any([this.connectionAbort.signal, waiter.signal]))
       .then(
         (rest) => {
-          if (epoch === this.#epoch) this.#onText(connection, turn, rest);
+          if (epoch === this.epoch) this.onText(connection, turn, rest);
         },
         (error: unknown) => {
-          if (epoch === this.#epoch && this.#waiters.has(turn) && !waiter.signal.aborted) this.#broke(error);
+          if (epoch === this.epoch && this.waiters.has(turn) && !waiter.signal.aborted) this.broke(error);
         },
       )
       .finally(cancel);
   }
 
-  #onText(connection: SttConnection, turn: BookedTurn, rest: SttResult): void {
-    const waiter = this.#waiters.get(turn);
+  private onText(connection: SttConnection, turn: BookedTurn, rest: SttResult): void {
+    const waiter = this.waiters.get(turn);
     if (!waiter) return;
-    const result = this.#book.result(turn, rest);
-    if (this.#isUnanswered(connection, turn) && !waiter.wasUnanswered) {
+    const result = this.book.result(turn, rest);
+    if (this.isUnanswered(connection, turn) && !waiter.wasUnanswered) {
       waiter.wasUnanswered = true;
-      this.#broke(deafError(connection.link, 'did not answer at the end of a turn'));
+      this.broke(deafError(connection.link, 'did not answer at the end of a turn'));
       return;
     }
-    if (this.#deaf.turnText(result.text, waiter.hadSpeech)) {
-      this.#wentDeaf(connection, 'gave no text for two turns of speech');
+    if (this.deaf.turnText(result.text, waiter.hadSpeech)) {
+      this.wentDeaf(connection, 'gave no text for two turns of speech');
       return;
     }
-    this.#reconnectPolicy.works();
-    const ms = this.#now - waiter.startedAtMs;
-    this.#chain.ended(connection.link.index, { result: 'ok', ms });
-    this.#settle(turn, () => waiter.resolve(result));
+    this.reconnectPolicy.works();
+    const ms = this.now - waiter.startedAtMs;
+    this.chain.ended(connection.link.index, { result: 'ok', ms });
+    this.settle(turn, () => waiter.resolve(result));
   }
 
   /**
    * Whether a text is only what there was when the line went dead: the engine had said nothing for a while of speech,
    * and the end of the turn moved it to nothing either.
    */
-  #isUnanswered(connection: SttConnection, turn: BookedTurn): boolean {
+  private isUnanswered(connection: SttConnection, turn: BookedTurn): boolean {
     if (!connection.traits.tellsWordsAtOnce) return false;
-    return this.#marks.msBetween(this.#aliveAt, turn.endAt ?? 0) >= UNANSWERED_SPEECH_MS;
+    return this.marks.msBetween(this.aliveAt, turn.endAt ?? 0) >= UNANSWERED_SPEECH_MS;
   }
 
   /** Takes a turn out of the book and does the rest with its waiter, once. */
-  #settle(turn: BookedTurn, action: (waiter: Waiter) => void): void {
-    const waiter = this.#waiters.get(turn);
+  private settle(turn: BookedTurn, action: (waiter: Waiter) => void): void {
+    const waiter = this.waiters.get(turn);
     if (!waiter) return;
-    this.#waiters.delete(turn);
-    this.#book.settle(turn);
+    this.waiters.delete(turn);
+    this.book.settle(turn);
     action(waiter);
   }
 
   /** A second opinion comes from somebody else, where there is anybody. */
-  #wentDeaf(connection: SttConnection, detail: string): void {
-    this.#broke(deafError(connection.link, detail), true);
+  private wentDeaf(connection: SttConnection, detail: string): void {
+    this.broke(deafError(connection.link, detail), true);
   }
 
   /** The present connection is no use any more: the next one is dialled. */
-  #broke(error: unknown, leave = false): void {
-    const connection = this.#connection;
+  private broke(error: unknown, leave = false): void {
+    const connection = this.connection;
     if (!connection) return;
-    if (this.#now - connection.openedAtMs >= LIVED_MS) this.#reconnectPolicy.works();
-    this.#brokeBy = error;
-    this.#brokeAtMs = this.#now;
-    this.#chain.failed(connection.link.index, error);
-    const hasOthers = this.#chain.length > 1;
-    this.#reconnectPolicy.failed(failureClass(error), hasOthers);
-    if (leave) this.#reconnectPolicy.leave(hasOthers);
-    this.#dropConnection();
+    if (this.now - connection.openedAtMs >= LIVED_MS) this.reconnectPolicy.works();
+    this.brokeBy = error;
+    this.brokeAtMs = this.now;
+    this.chain.failed(connection.link.index, error);
+    const hasOthers = this.chain.length > 1;
+    this.reconnectPolicy.failed(failureClass(error), hasOthers);
+    if (leave) this.reconnectPolicy.leave(hasOthers);
+    this.dropConnection();
     void connection.session.close();
-    this.#settleHeard();
-    void this.#connect();
+    this.settleHeard();
+    void this.connect();
   }
 
-  #dropConnection(): void {
-    this.#connection = null;
-    this.#feeder?.stop();
-    this.#feeder = null;
-    this.#book.broke();
-    this.#connectionAbort.abort(sessionOver());
-    this.#connectionAbort = new AbortController();
+  private dropConnection(): void {
+    this.connection = null;
+    this.feeder?.stop();
+    this.feeder = null;
+    this.book.broke();
+    this.connectionAbort.abort(sessionOver());
+    this.connectionAbort = new AbortController();
   }
 
   /** The break that nobody could mend is the reason; at the beginning of a call it is the first refusal. */
-  #giveUp(refusal: unknown): void {
-    const reason = this.#brokeBy ?? refusal;
+  private giveUp(refusal: unknown): void {
+    const reason = this.brokeBy ?? refusal;
     const error = reason instanceof Error ? reason : sessionOver();
-    this.#end(error);
-    this.#handlers.onFailure(error);
+    this.end(error);
+    this.handlers.onFailure(error);
   }
 
-  #end(error: Error): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#epoch++;
-    this.#dropConnection();
-    for (const turn of [...this.#waiters.keys()]) this.#settle(turn, (waiter) => waiter.reject(error));
+  private end(error: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.epoch++;
+    this.dropConnection();
+    for (const turn of [...this.waiters.keys()]) this.settle(turn, (waiter) => waiter.reject(error));
   }
 }

@@ -46,41 +46,40 @@ interface ClauseOptions {
 
 /** One clause on its way through the providers. */
 class Clause {
-  readonly #chain: ProviderChain<TextToSpeech>;
-  readonly #options: ClauseOptions;
+  private readonly chain: ProviderChain<TextToSpeech>;
+  private readonly options: ClauseOptions;
   /** Of the whole clause, given to the consumer. */
-  #givenMs = 0;
+  private givenMs = 0;
 
   constructor(chain: ProviderChain<TextToSpeech>, options: ClauseOptions) {
-    this.#chain = chain;
-    this.#options = options;
+    this.chain = chain;
+    this.options = options;
   }
 
   async *speak(): AsyncGenerator<Int16Array> {
-    const { signal, text } = this.#options;
-    const places = this.#places();
+    const { signal, text } = this.options;
+    const places = this.places();
     let rest = text;
     let firstError: unknown;
     let from: ChainLink | null = null;
     for (const [at, link] of places.entries()) {
       signal.throwIfAborted();
-      const part: SpokenPart = { fromMs: this.#givenMs, words: [] };
+      const part: SpokenPart = { fromMs: this.givenMs, words: [] };
       try {
-        if (from !== null && from.index !== link.index)
-          this.#chain.switched(from.index, link.index, 'failed');
-        yield* this.#speakWith(link, rest, part, at === places.length - 1);
+        if (from !== null && from.index !== link.index) this.chain.switched(from.index, link.index, 'failed');
+        yield* this.speakWith(link, rest, part, at === places.length - 1);
         return;
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        const kind = this.#chain.failed(link.index, error, { given_ms: Math.round(this.#givenMs) });
+        const kind = this.chain.failed(link.index, error, { given_ms: Math.round(this.givenMs) });
         firstError ??= error;
         from = link;
-        const pace = this.#options.paces.get(link.key) ?? MS_PER_CHARACTER;
-        rest = restOfText(rest, this.#givenMs - part.fromMs, part.words, pace);
+        const pace = this.options.paces.get(link.key) ?? MS_PER_CHARACTER;
+        rest = restOfText(rest, this.givenMs - part.fromMs, part.words, pace);
         if (rest === '') return;
-        if (this.#chain.length === 1 && at === 0) {
+        if (this.chain.length === 1 && at === 0) {
           if (kind !== 'transient') break;
-          this.#chain.context.report({
+          this.chain.context.report({
             event: 'provider_retried',
             provider: link.config.provider,
             family: 'tts',
@@ -93,30 +92,30 @@ class Clause {
   }
 
   /** A provider without fallbacks gets a second try. */
-  #places(): ChainLink[] {
-    const order = this.#chain.order();
+  private places(): ChainLink[] {
+    const order = this.chain.order();
     return order.length === 1 ? [...order, ...order] : order;
   }
 
-  async *#speakWith(
+  private async *speakWith(
     link: ChainLink,
     text: string,
     part: SpokenPart,
     isLast: boolean,
   ): AsyncGenerator<Int16Array> {
-    const chain = this.#chain;
+    const chain = this.chain;
     const { clock } = chain.context;
-    const { controller, release } = linkedAbort(this.#options.signal);
+    const { controller, release } = linkedAbort(this.options.signal);
     chain.begin(link.index);
     let stream: AsyncIterator<Int16Array> | undefined;
     let firstMs: number | null = null;
     let outcome: 'running' | 'spoken' | 'failed' = 'running';
     try {
       const client = await chain.client(link.index);
-      this.#options.hooks.onServedBy?.(client.name, client.model);
-      const toRate = resampler(client.sampleRate, this.#options.sampleRate);
+      this.options.hooks.onServedBy?.(client.name, client.model);
+      const toRate = resampler(client.sampleRate, this.options.sampleRate);
       const startedAtMs = clock.nowMs();
-      const onWords = (words: readonly WordTiming[]) => this.#onWords(part, words);
+      const onWords = (words: readonly WordTiming[]) => this.onWords(part, words);
       stream = client.speak(text, controller.signal, { onWords })[Symbol.asyncIterator]();
       for (;;) {
         const limitMs = firstMs !== null ? NEXT_BYTE_MS : isLast ? LAST_FIRST_BYTE_MS : FIRST_BYTE_MS;
@@ -128,10 +127,10 @@ class Clause {
         if (step.done) break;
         if (step.value.length === 0) continue;
         firstMs ??= clock.nowMs() - startedAtMs;
-        yield* this.#give(toRate ? toRate.process(step.value) : step.value);
+        yield* this.give(toRate ? toRate.process(step.value) : step.value);
       }
-      if (toRate) yield* this.#give(toRate.flush());
-      this.#learnPace(link, text, this.#givenMs - part.fromMs);
+      if (toRate) yield* this.give(toRate.flush());
+      this.learnPace(link, text, this.givenMs - part.fromMs);
       outcome = 'spoken';
     } catch (error) {
       outcome = 'failed';
@@ -141,32 +140,32 @@ class Clause {
       controller.abort(new DOMException('the clause is over', 'AbortError'));
       if (stream) abandonStream(stream);
       // A failure is told by `failed`, unless it is our own abort.
-      if (outcome !== 'failed' || this.#options.signal.aborted) {
+      if (outcome !== 'failed' || this.options.signal.aborted) {
         chain.ended(link.index, firstMs === null ? 'abandoned' : { result: 'ok', ms: firstMs });
       }
     }
   }
 
-  *#give(samples: Int16Array): Generator<Int16Array> {
+  private *give(samples: Int16Array): Generator<Int16Array> {
     if (samples.length === 0) return;
-    this.#givenMs += (samples.length * 1000) / this.#options.sampleRate;
+    this.givenMs += (samples.length * 1000) / this.options.sampleRate;
     yield samples;
   }
 
   /** Timings count from the first sample of the clause, whoever speaks the part. */
-  #onWords(part: SpokenPart, words: readonly WordTiming[]): void {
+  private onWords(part: SpokenPart, words: readonly WordTiming[]): void {
     part.words.push(...words);
     const shift = part.fromMs;
-    this.#options.hooks.onWords?.(
+    this.options.hooks.onWords?.(
       shift === 0
         ? words
         : words.map(({ text, startMs, endMs }) => ({ text, startMs: startMs + shift, endMs: endMs + shift })),
     );
   }
 
-  #learnPace(link: ChainLink, text: string, ms: number): void {
+  private learnPace(link: ChainLink, text: string, ms: number): void {
     if (text.length === 0 || ms <= 0) return;
-    const { paces } = this.#options;
+    const { paces } = this.options;
     const known = paces.get(link.key);
     const measured = ms / text.length;
     paces.set(link.key, known === undefined ? measured : known + (measured - known) * PACE_WEIGHT);

@@ -10,54 +10,54 @@ const EMPTY_TURNS = 2;
  * where the next session hears nothing either, it was noise, and the watch rests until somebody hears words.
  */
 export class SttWatchdog {
-  #sinceSignMs = 0;
-  #inTurnMs = 0;
-  #signInTurn = false;
-  #emptyTurns = 0;
-  #resting = false;
+  private sinceSignMs = 0;
+  private inTurnMs = 0;
+  private signInTurn = false;
+  private emptyTurns = 0;
+  private resting = false;
 
   /** The engine said anything at all about words. */
   sign(): void {
-    this.#sinceSignMs = 0;
-    this.#signInTurn = true;
-    this.#resting = false;
+    this.sinceSignMs = 0;
+    this.signInTurn = true;
+    this.resting = false;
   }
 
   /** Speech went to the engine. True: it is deaf. `tellsWordsAtOnce` says whether it would have spoken by now. */
   speech(ms: number, tellsWordsAtOnce: boolean): boolean {
-    this.#inTurnMs += ms;
-    this.#sinceSignMs += ms;
-    if (!tellsWordsAtOnce || this.#resting || this.#sinceSignMs < STT_SILENT_AFTER_MS) return false;
-    this.#resting = true;
-    this.#sinceSignMs = 0;
+    this.inTurnMs += ms;
+    this.sinceSignMs += ms;
+    if (!tellsWordsAtOnce || this.resting || this.sinceSignMs < STT_SILENT_AFTER_MS) return false;
+    this.resting = true;
+    this.sinceSignMs = 0;
     return true;
   }
 
   /** The turn is over; how much it held is forgotten for the next one. */
   turnEnded(): { hadSpeech: boolean } {
-    const hadSpeech = this.#inTurnMs > SPEECH_OF_A_TURN_MS && !this.#signInTurn;
-    this.#inTurnMs = 0;
-    this.#signInTurn = false;
+    const hadSpeech = this.inTurnMs > SPEECH_OF_A_TURN_MS && !this.signInTurn;
+    this.inTurnMs = 0;
+    this.signInTurn = false;
     return { hadSpeech };
   }
 
   /** The text of a turn is there. True: it should have had some, twice in a row, and the engine is deaf. */
   turnText(text: string, hadSpeech: boolean): boolean {
     if (text !== '') {
-      this.#emptyTurns = 0;
+      this.emptyTurns = 0;
       this.sign();
       return false;
     }
-    if (!hadSpeech || this.#resting) return false;
-    this.#emptyTurns += 1;
-    if (this.#emptyTurns < EMPTY_TURNS) return false;
-    this.#emptyTurns = 0;
-    this.#resting = true;
+    if (!hadSpeech || this.resting) return false;
+    this.emptyTurns += 1;
+    if (this.emptyTurns < EMPTY_TURNS) return false;
+    this.emptyTurns = 0;
+    this.resting = true;
     return true;
   }
 
   /** Another session listens. */
   newSession(): void {
-    this.#sinceSignMs = 0;
+    this.sinceSignMs = 0;
   }
 }

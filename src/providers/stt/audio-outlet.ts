@@ -26,17 +26,17 @@ export class AudioOutlet {
   fedSamples = 0;
   /** Samples that the vendor was sent, silence of our own included. */
   sentSamples = 0;
-  readonly #context: ProviderContext;
-  readonly #provider: string;
-  readonly #send: (chunk: Buffer, evenIfCongested: boolean) => boolean;
-  readonly #ring: Int16Array;
-  readonly #chunk: Int16Array;
-  readonly #chunkBytes: Buffer;
+  private readonly context: ProviderContext;
+  private readonly provider: string;
+  private readonly send: (chunk: Buffer, evenIfCongested: boolean) => boolean;
+  private readonly ring: Int16Array;
+  private readonly chunk: Int16Array;
+  private readonly chunkBytes: Buffer;
   /** Samples in the ring: from `#readAt`, counted without end. */
-  #readAt = 0;
-  #writeAt = 0;
-  #marks: Mark[] = [{ sent: 0, fed: 0, advancing: true }];
-  #droppedSamples = 0;
+  private readAt = 0;
+  private writeAt = 0;
+  private marks: Mark[] = [{ sent: 0, fed: 0, advancing: true }];
+  private droppedSamples = 0;
 
   constructor(options: {
     context: ProviderContext;
@@ -45,14 +45,14 @@ export class AudioOutlet {
     /** Sends one chunk, whose memory is used again afterwards; false when the line is congested. */
     send(chunk: Buffer, evenIfCongested: boolean): boolean;
   }) {
-    this.#context = options.context;
-    this.#provider = options.provider;
-    this.#send = options.send;
+    this.context = options.context;
+    this.provider = options.provider;
+    this.send = options.send;
     this.sampleRate = options.context.sampleRate;
     const chunkSamples = (this.sampleRate * options.chunkMs) / 1000;
-    this.#chunk = new Int16Array(chunkSamples);
-    this.#chunkBytes = Buffer.from(this.#chunk.buffer);
-    this.#ring = new Int16Array((this.sampleRate * KEPT_MS) / 1000 + chunkSamples);
+    this.chunk = new Int16Array(chunkSamples);
+    this.chunkBytes = Buffer.from(this.chunk.buffer);
+    this.ring = new Int16Array((this.sampleRate * KEPT_MS) / 1000 + chunkSamples);
   }
 
   /** What the vendor's socket should take as its `highWaterBytes`. */
@@ -65,8 +65,8 @@ export class AudioOutlet {
     let at = 0;
     while (at < samples.length) {
       // A flood longer than the ring goes through it piece by piece, so that an open line loses nothing.
-      const piece = samples.subarray(at, at + this.#chunk.length);
-      this.#store(piece);
+      const piece = samples.subarray(at, at + this.chunk.length);
+      this.store(piece);
       at += piece.length;
       this.pump();
     }
@@ -74,40 +74,40 @@ export class AudioOutlet {
 
   /** Sends whole chunks while the line takes them: after `feed`, and when there is room again. */
   pump(): void {
-    while (this.#writeAt - this.#readAt >= this.#chunk.length) {
-      if (!this.#sendChunk(this.#chunk.length, false)) return;
+    while (this.writeAt - this.readAt >= this.chunk.length) {
+      if (!this.sendChunk(this.chunk.length, false)) return;
     }
     this.reportDropped();
   }
 
   /** Sends everything, a part of a chunk too, before a control message that must come after it. */
   flush(): void {
-    while (this.#writeAt > this.#readAt) {
-      this.#sendChunk(Math.min(this.#chunk.length, this.#writeAt - this.#readAt), true);
+    while (this.writeAt > this.readAt) {
+      this.sendChunk(Math.min(this.chunk.length, this.writeAt - this.readAt), true);
     }
   }
 
   /** Sends one whole chunk that ends in silence nobody fed, after the part of a chunk that still waited. */
   sendSilence(): void {
-    while (this.#writeAt - this.#readAt >= this.#chunk.length) this.#sendChunk(this.#chunk.length, true);
-    const waiting = this.#writeAt - this.#readAt;
-    this.#copyOut(waiting);
-    this.#chunk.fill(0, waiting);
-    this.#send(this.#chunkBytes, true);
-    this.#readAt += waiting;
-    this.#mark({ sent: this.sentSamples + waiting, fed: this.#readAt, advancing: false });
-    this.sentSamples += this.#chunk.length;
-    this.#mark({ sent: this.sentSamples, fed: this.#readAt, advancing: true });
+    while (this.writeAt - this.readAt >= this.chunk.length) this.sendChunk(this.chunk.length, true);
+    const waiting = this.writeAt - this.readAt;
+    this.copyOut(waiting);
+    this.chunk.fill(0, waiting);
+    this.send(this.chunkBytes, true);
+    this.readAt += waiting;
+    this.mark({ sent: this.sentSamples + waiting, fed: this.readAt, advancing: false });
+    this.sentSamples += this.chunk.length;
+    this.mark({ sent: this.sentSamples, fed: this.readAt, advancing: true });
   }
 
   /** Tells the call's record how much was dropped since the line became congested, if anything was. */
   reportDropped(): void {
-    if (this.#droppedSamples === 0) return;
-    const droppedMs = Math.round((this.#droppedSamples * 1000) / this.sampleRate);
-    this.#droppedSamples = 0;
-    this.#context.report({
+    if (this.droppedSamples === 0) return;
+    const droppedMs = Math.round((this.droppedSamples * 1000) / this.sampleRate);
+    this.droppedSamples = 0;
+    this.context.report({
       event: 'provider_audio_dropped',
-      provider: this.#provider,
+      provider: this.provider,
       family: 'stt',
       dropped_ms: droppedMs,
     });
@@ -116,53 +116,52 @@ export class AudioOutlet {
   /** Seconds on the vendor's clock as a number of samples that the call fed, never more than were fed. */
   fedSampleAt(vendorSeconds: number): number {
     const sent = Math.min(Math.max(0, Math.round(vendorSeconds * this.sampleRate)), this.sentSamples);
-    let index = this.#marks.length - 1;
-    while (index > 0 && (this.#marks[index] as Mark).sent > sent) index--;
-    const mark = this.#marks[index] as Mark;
-    const next = this.#marks[index + 1]?.fed ?? this.#readAt;
+    let index = this.marks.length - 1;
+    while (index > 0 && (this.marks[index] as Mark).sent > sent) index--;
+    const mark = this.marks[index] as Mark;
+    const next = this.marks[index + 1]?.fed ?? this.readAt;
     return Math.min(mark.fed + (mark.advancing ? Math.max(0, sent - mark.sent) : 0), next);
   }
 
-  #store(samples: Int16Array): void {
-    const over = this.#writeAt + samples.length - this.#readAt - this.#ring.length;
-    if (over > 0) this.#drop(over);
-    const at = this.#writeAt % this.#ring.length;
-    const head = Math.min(samples.length, this.#ring.length - at);
-    this.#ring.set(samples.subarray(0, head), at);
-    this.#ring.set(samples.subarray(head), 0);
-    this.#writeAt += samples.length;
+  private store(samples: Int16Array): void {
+    const over = this.writeAt + samples.length - this.readAt - this.ring.length;
+    if (over > 0) this.drop(over);
+    const at = this.writeAt % this.ring.length;
+    const head = Math.min(samples.length, this.ring.length - at);
+    this.ring.set(samples.subarray(0, head), at);
+    this.ring.set(samples.subarray(head), 0);
+    this.writeAt += samples.length;
     this.fedSamples += samples.length;
   }
 
-  #drop(samples: number): void {
-    this.#readAt += samples;
-    this.#mark({ sent: this.sentSamples, fed: this.#readAt, advancing: true });
+  private drop(samples: number): void {
+    this.readAt += samples;
+    this.mark({ sent: this.sentSamples, fed: this.readAt, advancing: true });
     // Told once for each congestion: a report for every frame would fill the call's record.
-    this.#droppedSamples += samples;
+    this.droppedSamples += samples;
   }
 
-  #sendChunk(samples: number, evenIfCongested: boolean): boolean {
-    this.#copyOut(samples);
-    const bytes =
-      samples === this.#chunk.length ? this.#chunkBytes : this.#chunkBytes.subarray(0, samples * 2);
-    if (!this.#send(bytes, evenIfCongested)) return false;
-    this.#readAt += samples;
+  private sendChunk(samples: number, evenIfCongested: boolean): boolean {
+    this.copyOut(samples);
+    const bytes = samples === this.chunk.length ? this.chunkBytes : this.chunkBytes.subarray(0, samples * 2);
+    if (!this.send(bytes, evenIfCongested)) return false;
+    this.readAt += samples;
     this.sentSamples += samples;
     return true;
   }
 
   /** The oldest `samples` of the ring into the chunk. */
-  #copyOut(samples: number): void {
-    const at = this.#readAt % this.#ring.length;
-    const head = Math.min(samples, this.#ring.length - at);
-    this.#chunk.set(this.#ring.subarray(at, at + head), 0);
-    this.#chunk.set(this.#ring.subarray(0, samples - head), head);
+  private copyOut(samples: number): void {
+    const at = this.readAt % this.ring.length;
+    const head = Math.min(samples, this.ring.length - at);
+    this.chunk.set(this.ring.subarray(at, at + head), 0);
+    this.chunk.set(this.ring.subarray(0, samples - head), head);
   }
 
-  #mark(mark: Mark): void {
-    const last = this.#marks.at(-1) as Mark;
-    if (last.sent === mark.sent) this.#marks[this.#marks.length - 1] = mark;
-    else this.#marks.push(mark);
-    if (this.#marks.length > MAX_MARKS) this.#marks.shift();
+  private mark(mark: Mark): void {
+    const last = this.marks.at(-1) as Mark;
+    if (last.sent === mark.sent) this.marks[this.marks.length - 1] = mark;
+    else this.marks.push(mark);
+    if (this.marks.length > MAX_MARKS) this.marks.shift();
   }
 }

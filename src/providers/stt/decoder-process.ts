@@ -42,25 +42,25 @@ export interface DecoderHandlers {
 }
 
 export class DecoderProcess {
-  readonly #engine: ChildEngine;
-  readonly #pipe: Socket;
-  readonly #handlers: DecoderHandlers;
+  private readonly engine: ChildEngine;
+  private readonly pipe: Socket;
+  private readonly handlers: DecoderHandlers;
   /** `rchar` before the first block. */
-  readonly #readBefore: number;
-  #writtenBytes = 0;
-  #stopping = false;
-  #death: AppError | null = null;
+  private readonly readBefore: number;
+  private writtenBytes = 0;
+  private stopping = false;
+  private death: AppError | null = null;
 
   private constructor(engine: ChildEngine, pipe: Socket, readBefore: number, handlers: DecoderHandlers) {
-    this.#engine = engine;
-    this.#pipe = pipe;
-    this.#handlers = handlers;
-    this.#readBefore = readBefore;
+    this.engine = engine;
+    this.pipe = pipe;
+    this.handlers = handlers;
+    this.readBefore = readBefore;
     pipe.on('error', () => undefined);
     if (engine.process.stdout) {
       createInterface({ input: engine.process.stdout }).on('line', (line) => handlers.onLine(line));
     }
-    void engine.exited.then((exit) => this.#died(exit?.signal ?? `code ${exit?.code}`));
+    void engine.exited.then((exit) => this.died(exit?.signal ?? `code ${exit?.code}`));
   }
 
   /**
@@ -117,22 +117,22 @@ export class DecoderProcess {
   }
 
   get pid(): number {
-    return this.#engine.process.pid ?? 0;
+    return this.engine.process.pid ?? 0;
   }
 
   /** Samples that the program has not read yet. */
   get unreadSamples(): number {
-    if (this.#death || this.#stopping) return 0;
-    return Math.max(0, this.#writtenBytes - (readChars(this.#engine) - this.#readBefore)) / 2;
+    if (this.death || this.stopping) return 0;
+    return Math.max(0, this.writtenBytes - (readChars(this.engine) - this.readBefore)) / 2;
   }
 
   /** `block` holds {@link BLOCK_SAMPLES} samples at 16 kHz and is given away. */
   write(block: Int16Array): void {
-    if (this.#death || this.#stopping) return;
+    if (this.death || this.stopping) return;
     if (block.length !== BLOCK_SAMPLES)
       throw new Error(`a block has ${BLOCK_SAMPLES} samples, not ${block.length}`);
-    this.#writtenBytes += BLOCK_BYTES;
-    this.#pipe.write(Buffer.from(block.buffer, block.byteOffset, block.byteLength));
+    this.writtenBytes += BLOCK_BYTES;
+    this.pipe.write(Buffer.from(block.buffer, block.byteOffset, block.byteLength));
   }
 
   /**
@@ -141,8 +141,8 @@ export class DecoderProcess {
    */
   async settled(): Promise<void> {
     while (this.unreadSamples > 0) await sleepMs(POLL_MS);
-    if (this.#death) throw this.#death;
-    if (this.#stopping) throw new AppError('provider_failed', 'the speech decoder was stopped');
+    if (this.death) throw this.death;
+    if (this.stopping) throw new AppError('provider_failed', 'the speech decoder was stopped');
     // The lines are in our pipe; one full turn of the event loop reads them, and two contain a full one.
     await nextTurn();
     await nextTurn();
@@ -150,17 +150,17 @@ export class DecoderProcess {
 
   /** Idempotent, never rejects; resolves when the program is gone. */
   async stop(): Promise<void> {
-    this.#stopping = true;
-    this.#pipe.destroy();
-    await stopEngine(this.#engine);
+    this.stopping = true;
+    this.pipe.destroy();
+    await stopEngine(this.engine);
   }
 
-  #died(how: string): void {
-    this.#pipe.destroy();
-    if (this.#stopping) return;
-    const reason = this.#engine.complaint(ERROR_LINES) || 'it gave no reason';
-    this.#death = new AppError('provider_failed', `pocketsphinx ended with ${how}: ${reason}`);
-    this.#handlers.onDeath(this.#death);
+  private died(how: string): void {
+    this.pipe.destroy();
+    if (this.stopping) return;
+    const reason = this.engine.complaint(ERROR_LINES) || 'it gave no reason';
+    this.death = new AppError('provider_failed', `pocketsphinx ended with ${how}: ${reason}`);
+    this.handlers.onDeath(this.death);
   }
 }
 

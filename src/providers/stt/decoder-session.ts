@@ -61,77 +61,77 @@ export interface DecoderSessionSettings {
  * hears the open turn again; only when that one dies too does the call learn of it.
  */
 export class DecoderSession implements SttSession {
-  readonly #settings: DecoderSessionSettings;
-  readonly #handlers: SttHandlers;
+  private readonly settings: DecoderSessionSettings;
+  private readonly handlers: SttHandlers;
   /** What one block of the decoder is made of. */
-  readonly #silence: Int16Array;
-  #decoder: DecoderProcess | null = null;
-  readonly #steps: Step[] = [];
-  #waitingSamples = 0;
-  #working: Promise<void> | null = null;
-  #closed = false;
+  private readonly silence: Int16Array;
+  private decoder: DecoderProcess | null = null;
+  private readonly steps: Step[] = [];
+  private waitingSamples = 0;
+  private working: Promise<void> | null = null;
+  private closed = false;
 
   /** Audio at 16 kHz that does not fill a block yet. */
-  #block = new Int16Array(BLOCK_SAMPLES);
-  #blockFill = 0;
-  #widen: WideBand;
+  private block = new Int16Array(BLOCK_SAMPLES);
+  private blockFill = 0;
+  private widen: WideBand;
 
   /** The open turn: its audio, what was heard in it, and why it can have no text, if so. */
-  #turnAudio: Int16Array[] = [];
-  #turnSamples = 0;
-  #heard: (string | null)[] = [];
-  #turnFailure: AppError | null = null;
+  private turnAudio: Int16Array[] = [];
+  private turnSamples = 0;
+  private heard: (string | null)[] = [];
+  private turnFailure: AppError | null = null;
 
-  #brokenInARow = 0;
+  private brokenInARow = 0;
   /** What broke the last child that this session will have. */
-  #over: AppError | null = null;
+  private over: AppError | null = null;
 
   private constructor(settings: DecoderSessionSettings, handlers: SttHandlers) {
-    this.#settings = settings;
-    this.#handlers = handlers;
-    this.#silence = new Int16Array((BLOCK_SAMPLES * settings.sampleRate) / WIDE_RATE_HZ);
-    this.#widen = createWideBand(settings.sampleRate);
+    this.settings = settings;
+    this.handlers = handlers;
+    this.silence = new Int16Array((BLOCK_SAMPLES * settings.sampleRate) / WIDE_RATE_HZ);
+    this.widen = createWideBand(settings.sampleRate);
   }
 
   static async open(settings: DecoderSessionSettings, handlers: SttHandlers): Promise<DecoderSession> {
     const session = new DecoderSession(settings, handlers);
-    await session.#startDecoder();
+    await session.startDecoder();
     return session;
   }
 
   /** Process id of the decoder at work, null while there is none. */
   get pid(): number | null {
-    return this.#decoder?.pid ?? null;
+    return this.decoder?.pid ?? null;
   }
 
   /** Samples that were fed and that the decoder has not read yet; what does not fill a block is not counted. */
   get lagSamples(): number {
-    const unread = this.#decoder?.unreadSamples ?? 0;
-    return this.#waitingSamples + unread * (this.#settings.sampleRate / WIDE_RATE_HZ);
+    const unread = this.decoder?.unreadSamples ?? 0;
+    return this.waitingSamples + unread * (this.settings.sampleRate / WIDE_RATE_HZ);
   }
 
   feed(samples: Int16Array): void {
-    if (this.#closed || this.#over || samples.length === 0) return;
-    if (this.lagSamples + samples.length > this.#samplesOf(MAX_WAITING_MS)) {
+    if (this.closed || this.over || samples.length === 0) return;
+    if (this.lagSamples + samples.length > this.samplesOf(MAX_WAITING_MS)) {
       const error = new AppError('provider_timeout', `pocketsphinx is more than ${MAX_WAITING_MS} ms behind`);
-      this.#dropSteps(error);
-      this.#forgetTurn();
-      this.#turnFailure = error;
-      this.#broke(this.#decoder, error);
+      this.dropSteps(error);
+      this.forgetTurn();
+      this.turnFailure = error;
+      this.broke(this.decoder, error);
       return;
     }
-    this.#waitingSamples += samples.length;
-    this.#steps.push({ kind: 'audio', samples: samples.slice() });
-    this.#work();
+    this.waitingSamples += samples.length;
+    this.steps.push({ kind: 'audio', samples: samples.slice() });
+    this.work();
   }
 
   async flush(signal: AbortSignal): Promise<SttResult> {
     signal.throwIfAborted();
-    if (this.#closed) throw new AppError('provider_failed', 'the speech-to-text session is closed');
+    if (this.closed) throw new AppError('provider_failed', 'the speech-to-text session is closed');
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const end = this.#endTurn();
+    const end = this.endTurn();
     try {
       const ended = within(end.result, FLUSH_TIMEOUT_MS, 'late' as const);
       const result = await Promise.race([ended, aborted.promise]);
@@ -141,7 +141,7 @@ export class DecoderSession implements SttSession {
           'provider_timeout',
           `pocketsphinx gave no text within ${FLUSH_TIMEOUT_MS} ms`,
         );
-        this.#broke(this.#decoder, error);
+        this.broke(this.decoder, error);
         throw error;
       }
       if (result instanceof AppError) throw result;
@@ -152,171 +152,171 @@ export class DecoderSession implements SttSession {
   }
 
   discard(): void {
-    if (!this.#closed) this.#endTurn().step.late = true;
+    if (!this.closed) this.endTurn().step.late = true;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#dropSteps(new AppError('provider_failed', 'the speech-to-text session was closed'));
-    await this.#decoder?.stop();
-    await this.#working;
+    this.closed = true;
+    this.dropSteps(new AppError('provider_failed', 'the speech-to-text session was closed'));
+    await this.decoder?.stop();
+    await this.working;
     // A child that was being started meanwhile.
-    await this.#decoder?.stop();
-    this.#decoder = null;
+    await this.decoder?.stop();
+    this.decoder = null;
   }
 
-  #endTurn(): { step: TurnEnd; result: Promise<SttResult | AppError> } {
+  private endTurn(): { step: TurnEnd; result: Promise<SttResult | AppError> } {
     const { promise, resolve } = Promise.withResolvers<SttResult | AppError>();
     const step: TurnEnd = { kind: 'end', done: resolve, late: false };
-    this.#steps.push(step);
-    this.#work();
+    this.steps.push(step);
+    this.work();
     return { step, result: promise };
   }
 
-  #work(): void {
-    this.#working ??= this.#workOff().finally(() => {
-      this.#working = null;
+  private work(): void {
+    this.working ??= this.workOff().finally(() => {
+      this.working = null;
     });
   }
 
-  async #workOff(): Promise<void> {
+  private async workOff(): Promise<void> {
     // The step that began the work is in the queue only after this call returns to it.
     await null;
-    for (let step = this.#steps.shift(); step; step = this.#steps.shift()) {
-      if (step.kind === 'audio') await this.#takeAudio(step.samples);
-      else step.done(await this.#finishTurn(step));
+    for (let step = this.steps.shift(); step; step = this.steps.shift()) {
+      if (step.kind === 'audio') await this.takeAudio(step.samples);
+      else step.done(await this.finishTurn(step));
     }
   }
 
-  async #takeAudio(samples: Int16Array): Promise<void> {
-    this.#waitingSamples -= samples.length;
-    if (this.#turnFailure) return;
-    this.#turnAudio.push(samples);
-    this.#turnSamples += samples.length;
-    while (this.#turnSamples > this.#samplesOf(MAX_REPLAY_MS) && this.#turnAudio.length > 1) {
-      this.#turnSamples -= this.#turnAudio.shift()?.length ?? 0;
+  private async takeAudio(samples: Int16Array): Promise<void> {
+    this.waitingSamples -= samples.length;
+    if (this.turnFailure) return;
+    this.turnAudio.push(samples);
+    this.turnSamples += samples.length;
+    while (this.turnSamples > this.samplesOf(MAX_REPLAY_MS) && this.turnAudio.length > 1) {
+      this.turnSamples -= this.turnAudio.shift()?.length ?? 0;
     }
-    if (this.#decoder) this.#writeWide(this.#widen(samples));
-    else await this.#replaceDecoder();
+    if (this.decoder) this.writeWide(this.widen(samples));
+    else await this.replaceDecoder();
   }
 
-  async #finishTurn(step: TurnEnd): Promise<SttResult | AppError> {
+  private async finishTurn(step: TurnEnd): Promise<SttResult | AppError> {
     try {
-      while (!this.#over && !this.#turnFailure && !this.#closed && this.#turnSamples > 0) {
-        const decoder = this.#decoder ?? (await this.#replaceDecoder());
-        const text = decoder ? await this.#decode(decoder) : null;
+      while (!this.over && !this.turnFailure && !this.closed && this.turnSamples > 0) {
+        const decoder = this.decoder ?? (await this.replaceDecoder());
+        const text = decoder ? await this.decode(decoder) : null;
         if (text !== null) {
-          this.#brokenInARow = 0;
+          this.brokenInARow = 0;
           return { text, confidence: null };
         }
         // A turn that took too long for one child would do so for the next.
         if (step.late) break;
       }
-      return this.#over ?? this.#turnFailure ?? { text: '', confidence: null };
+      return this.over ?? this.turnFailure ?? { text: '', confidence: null };
     } finally {
-      this.#turnFailure = null;
-      this.#forgetTurn();
+      this.turnFailure = null;
+      this.forgetTurn();
     }
   }
 
   /** Makes the decoder say all that it heard in the turn; null when it broke over it. */
-  async #decode(decoder: DecoderProcess): Promise<string | null> {
+  private async decode(decoder: DecoderProcess): Promise<string | null> {
     try {
-      for (let block = 0; block < SILENCE_BLOCKS; block++) this.#writeWide(this.#widen(this.#silence));
-      this.#writeWide(new Int16Array(BLOCK_SAMPLES - this.#blockFill));
+      for (let block = 0; block < SILENCE_BLOCKS; block++) this.writeWide(this.widen(this.silence));
+      this.writeWide(new Int16Array(BLOCK_SAMPLES - this.blockFill));
       // The program has dealt with a block when it reads the next, so one more is needed.
-      this.#writeWide(new Int16Array(BLOCK_SAMPLES));
+      this.writeWide(new Int16Array(BLOCK_SAMPLES));
       await decoder.settled();
-      return this.#textOfTurn();
+      return this.textOfTurn();
     } catch (error) {
-      this.#broke(decoder, error as AppError);
+      this.broke(decoder, error as AppError);
       return null;
     }
   }
 
-  #writeWide(wide: Int16Array): void {
+  private writeWide(wide: Int16Array): void {
     for (let from = 0; from < wide.length; ) {
-      const part = wide.subarray(from, from + BLOCK_SAMPLES - this.#blockFill);
-      this.#block.set(part, this.#blockFill);
-      this.#blockFill += part.length;
+      const part = wide.subarray(from, from + BLOCK_SAMPLES - this.blockFill);
+      this.block.set(part, this.blockFill);
+      this.blockFill += part.length;
       from += part.length;
-      if (this.#blockFill === BLOCK_SAMPLES) {
-        this.#decoder?.write(this.#block);
-        this.#block = new Int16Array(BLOCK_SAMPLES);
-        this.#blockFill = 0;
+      if (this.blockFill === BLOCK_SAMPLES) {
+        this.decoder?.write(this.block);
+        this.block = new Int16Array(BLOCK_SAMPLES);
+        this.blockFill = 0;
       }
     }
   }
 
   /** Starts a child that hears the open turn from its beginning; null when that is no more to be tried. */
-  async #replaceDecoder(): Promise<DecoderProcess | null> {
-    while (!this.#over && !this.#closed) {
+  private async replaceDecoder(): Promise<DecoderProcess | null> {
+    while (!this.over && !this.closed) {
       try {
-        await this.#startDecoder();
-        for (const samples of this.#turnAudio) this.#writeWide(this.#widen(samples));
-        return this.#decoder;
+        await this.startDecoder();
+        for (const samples of this.turnAudio) this.writeWide(this.widen(samples));
+        return this.decoder;
       } catch (error) {
-        this.#broke(null, error as AppError);
+        this.broke(null, error as AppError);
       }
     }
     return null;
   }
 
-  async #startDecoder(): Promise<void> {
+  private async startDecoder(): Promise<void> {
     let started: DecoderProcess | null = null;
-    started = await DecoderProcess.start(this.#settings.files, DECODER_ARGS, {
+    started = await DecoderProcess.start(this.settings.files, DECODER_ARGS, {
       onLine: (line) => {
-        if (started !== null && this.#decoder === started) this.#hear(line);
+        if (started !== null && this.decoder === started) this.hear(line);
       },
       onDeath: (error) => {
-        if (started !== null) this.#broke(started, error);
+        if (started !== null) this.broke(started, error);
       },
     });
-    this.#decoder = started;
-    this.#heard = [];
-    this.#blockFill = 0;
-    this.#widen = createWideBand(this.#settings.sampleRate);
+    this.decoder = started;
+    this.heard = [];
+    this.blockFill = 0;
+    this.widen = createWideBand(this.settings.sampleRate);
     // Speech is told from what came before it, so a voice that begins at once would lose its first sound.
-    for (let block = 0; block < LEAD_IN_BLOCKS; block++) this.#writeWide(new Int16Array(BLOCK_SAMPLES));
+    for (let block = 0; block < LEAD_IN_BLOCKS; block++) this.writeWide(new Int16Array(BLOCK_SAMPLES));
   }
 
-  #hear(line: string): void {
+  private hear(line: string): void {
     const text = readHypothesis(line);
     if (text === '') return;
-    this.#heard.push(text);
-    this.#handlers.onInterim(this.#textOfTurn());
+    this.heard.push(text);
+    this.handlers.onInterim(this.textOfTurn());
   }
 
   /** What was understood counts; only where nothing was, the turn is unclear. */
-  #textOfTurn(): string {
-    const understood = this.#heard.filter((text) => text !== null);
+  private textOfTurn(): string {
+    const understood = this.heard.filter((text) => text !== null);
     if (understood.length > 0) return understood.join(' ');
-    return this.#heard.length > 0 ? this.#settings.unclearText : '';
+    return this.heard.length > 0 ? this.settings.unclearText : '';
   }
 
   /** `decoder` is of no more use: the next audio or turn end starts another, or the session is over. */
-  #broke(decoder: DecoderProcess | null, error: AppError): void {
-    if (this.#closed || this.#over || decoder !== this.#decoder) return;
-    this.#decoder = null;
-    this.#heard = [];
+  private broke(decoder: DecoderProcess | null, error: AppError): void {
+    if (this.closed || this.over || decoder !== this.decoder) return;
+    this.decoder = null;
+    this.heard = [];
     void decoder?.stop();
-    if (++this.#brokenInARow < MAX_BROKEN_IN_A_ROW) return;
-    this.#over = error;
-    this.#handlers.onFailure(error);
+    if (++this.brokenInARow < MAX_BROKEN_IN_A_ROW) return;
+    this.over = error;
+    this.handlers.onFailure(error);
   }
 
-  #samplesOf(ms: number): number {
-    return (ms * this.#settings.sampleRate) / 1000;
+  private samplesOf(ms: number): number {
+    return (ms * this.settings.sampleRate) / 1000;
   }
 
-  #forgetTurn(): void {
-    this.#turnAudio = [];
-    this.#turnSamples = 0;
-    this.#heard = [];
+  private forgetTurn(): void {
+    this.turnAudio = [];
+    this.turnSamples = 0;
+    this.heard = [];
   }
 
-  #dropSteps(error: AppError): void {
-    for (const step of this.#steps.splice(0)) if (step.kind === 'end') step.done(error);
-    this.#waitingSamples = 0;
+  private dropSteps(error: AppError): void {
+    for (const step of this.steps.splice(0)) if (step.kind === 'end') step.done(error);
+    this.waitingSamples = 0;
   }
 }

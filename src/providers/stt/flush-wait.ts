@@ -5,50 +5,50 @@ import type { ProviderClock } from '../provider-clock.ts';
  * of `flush` gives up, or until the session breaks. One wait at a time; a second one ends the first as expired.
  */
 export class FlushWait {
-  readonly #clock: ProviderClock;
-  #end: ((how: 'answered' | 'expired') => void) | undefined;
-  #fail: ((reason: unknown) => void) | undefined;
+  private readonly clock: ProviderClock;
+  private end: ((how: 'answered' | 'expired') => void) | undefined;
+  private failWait: ((reason: unknown) => void) | undefined;
 
   constructor(clock: ProviderClock) {
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   get isPending(): boolean {
-    return this.#end !== undefined;
+    return this.end !== undefined;
   }
 
   /** Rejects with the signal's reason, or with the error of `fail`. */
   async wait(limitMs: number, signal: AbortSignal): Promise<'answered' | 'expired'> {
     signal.throwIfAborted();
-    this.#end?.('expired');
+    this.end?.('expired');
     const waiting = Promise.withResolvers<'answered' | 'expired'>();
     const onAbort = () => waiting.reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const cancel = this.#clock.after(limitMs, () => waiting.resolve('expired'));
-    this.#end = waiting.resolve;
-    this.#fail = waiting.reject;
+    const cancel = this.clock.after(limitMs, () => waiting.resolve('expired'));
+    this.end = waiting.resolve;
+    this.failWait = waiting.reject;
     try {
       return await waiting.promise;
     } finally {
       cancel();
       signal.removeEventListener('abort', onAbort);
-      if (this.#end === waiting.resolve) this.#forget();
+      if (this.end === waiting.resolve) this.forget();
     }
   }
 
   /** The next message of the vendor is no answer any more, even before the waiting code has gone on. */
   answer(): void {
-    this.#end?.('answered');
-    this.#forget();
+    this.end?.('answered');
+    this.forget();
   }
 
   fail(error: Error): void {
-    this.#fail?.(error);
-    this.#forget();
+    this.failWait?.(error);
+    this.forget();
   }
 
-  #forget(): void {
-    this.#end = undefined;
-    this.#fail = undefined;
+  private forget(): void {
+    this.end = undefined;
+    this.failWait = undefined;
   }
 }

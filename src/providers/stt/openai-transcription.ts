@@ -207,50 +207,50 @@ function wavFile(audio: Int16Array, sampleRate: number): Buffer {
 /** The audio of the open turn, in blocks of a second so that a long turn is not copied again and again. */
 class TurnAudio {
   fedSamples = 0;
-  readonly #blockSamples: number;
-  readonly #onDropped: (droppedMs: number) => void;
-  #blocks: Int16Array[] = [];
-  #filled = 0;
-  #hasDropped = false;
+  private readonly blockSamples: number;
+  private readonly onDropped: (droppedMs: number) => void;
+  private blocks: Int16Array[] = [];
+  private filled = 0;
+  private hasDropped = false;
 
   constructor(sampleRate: number, onDropped: (droppedMs: number) => void) {
-    this.#blockSamples = sampleRate;
-    this.#onDropped = onDropped;
+    this.blockSamples = sampleRate;
+    this.onDropped = onDropped;
   }
 
   add(samples: Int16Array): void {
     this.fedSamples += samples.length;
     let at = 0;
     while (at < samples.length) {
-      if (this.#blocks.length === 0 || this.#filled === this.#blockSamples) this.#addBlock();
-      const block = this.#blocks.at(-1) as Int16Array;
-      const piece = samples.subarray(at, at + this.#blockSamples - this.#filled);
-      block.set(piece, this.#filled);
-      this.#filled += piece.length;
+      if (this.blocks.length === 0 || this.filled === this.blockSamples) this.addBlock();
+      const block = this.blocks.at(-1) as Int16Array;
+      const piece = samples.subarray(at, at + this.blockSamples - this.filled);
+      block.set(piece, this.filled);
+      this.filled += piece.length;
       at += piece.length;
     }
   }
 
   /** All of it, in one piece; the next turn begins empty. */
   take(): Int16Array {
-    const whole = new Int16Array(Math.max(0, this.#blocks.length - 1) * this.#blockSamples + this.#filled);
-    this.#blocks.forEach((block, index) => {
-      const isLast = index === this.#blocks.length - 1;
-      whole.set(isLast ? block.subarray(0, this.#filled) : block, index * this.#blockSamples);
+    const whole = new Int16Array(Math.max(0, this.blocks.length - 1) * this.blockSamples + this.filled);
+    this.blocks.forEach((block, index) => {
+      const isLast = index === this.blocks.length - 1;
+      whole.set(isLast ? block.subarray(0, this.filled) : block, index * this.blockSamples);
     });
-    this.#blocks = [];
-    this.#filled = 0;
-    this.#hasDropped = false;
+    this.blocks = [];
+    this.filled = 0;
+    this.hasDropped = false;
     return whole;
   }
 
-  #addBlock(): void {
-    this.#filled = 0;
+  private addBlock(): void {
+    this.filled = 0;
     // The oldest block is used again, so that a turn without end costs no more memory.
-    const oldest = this.#blocks.length >= MAX_TURN_SECONDS ? this.#blocks.shift() : undefined;
-    this.#blocks.push(oldest ?? new Int16Array(this.#blockSamples));
-    if (!oldest || this.#hasDropped) return;
-    this.#hasDropped = true;
-    this.#onDropped(1_000);
+    const oldest = this.blocks.length >= MAX_TURN_SECONDS ? this.blocks.shift() : undefined;
+    this.blocks.push(oldest ?? new Int16Array(this.blockSamples));
+    if (!oldest || this.hasDropped) return;
+    this.hasDropped = true;
+    this.onDropped(1_000);
   }
 }

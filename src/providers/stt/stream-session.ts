@@ -63,33 +63,33 @@ export class StreamSession implements SttSession {
   readonly handlers: SttHandlers;
   readonly context: ProviderContext;
   readonly settings: SttSettings;
-  readonly #wait: FlushWait;
-  readonly #dialect: SttDialect;
-  readonly #options: StreamOptions;
-  #socket: VendorSocket | undefined;
-  #over = false;
-  #markReady: () => void = () => undefined;
-  #failOpening: ((error: AppError) => void) | undefined;
+  private readonly wait: FlushWait;
+  private readonly dialect: SttDialect;
+  private readonly options: StreamOptions;
+  private openSocket: VendorSocket | undefined;
+  private over = false;
+  private markReady: () => void = () => undefined;
+  private failOpening: ((error: AppError) => void) | undefined;
   /** Words up to here were given to the call or thrown away; what the vendor says about them later is dropped. */
-  #settledSample = 0;
-  #flushedSample = 0;
+  private settledSample = 0;
+  private flushedSample = 0;
 
   /** Dials, and waits until audio may be sent. Rejects with AppErrors of `providerError`. */
   static async open(options: StreamOptions, handlers: SttHandlers): Promise<StreamSession> {
     const session = new StreamSession(options, handlers);
-    await session.#open();
+    await session.open();
     return session;
   }
 
   private constructor(options: StreamOptions, handlers: SttHandlers) {
-    this.#options = options;
+    this.options = options;
     this.settings = options.settings;
     this.context = options.context;
     this.handlers = handlers;
     this.text = new TurnText(options.separator);
-    this.#wait = new FlushWait(options.context.clock);
+    this.wait = new FlushWait(options.context.clock);
     const dialect = options.dialect(this);
-    this.#dialect = dialect;
+    this.dialect = dialect;
     this.outlet = new AudioOutlet({
       context: options.context,
       provider: options.settings.provider,
@@ -104,69 +104,69 @@ export class StreamSession implements SttSession {
   }
 
   get socket(): VendorSocket {
-    if (!this.#socket) throw new Error('the session has no socket yet');
-    return this.#socket;
+    if (!this.openSocket) throw new Error('the session has no socket yet');
+    return this.openSocket;
   }
 
   get isOver(): boolean {
-    return this.#over;
+    return this.over;
   }
 
   /** Whether a `flush` waits for the vendor. */
   get isFinishing(): boolean {
-    return this.#wait.isPending;
+    return this.wait.isPending;
   }
 
   feed(samples: Int16Array): void {
-    if (this.#over || samples.length === 0) return;
-    this.#dialect.beforeAudio?.();
+    if (this.over || samples.length === 0) return;
+    this.dialect.beforeAudio?.();
     this.outlet.feed(samples);
   }
 
   async flush(signal: AbortSignal): Promise<SttResult> {
     signal.throwIfAborted();
-    if (this.#over) throw sessionIsOver(this.settings.provider);
+    if (this.over) throw sessionIsOver(this.settings.provider);
     const endSample = this.outlet.fedSamples;
-    if (endSample === this.#flushedSample && this.text.isEmpty) return { text: '', confidence: null };
-    this.#flushedSample = endSample;
-    const limitMs = this.#dialect.finishTurn();
+    if (endSample === this.flushedSample && this.text.isEmpty) return { text: '', confidence: null };
+    this.flushedSample = endSample;
+    const limitMs = this.dialect.finishTurn();
     try {
-      const how = limitMs === 0 ? 'at once' : await this.#wait.wait(limitMs, signal);
+      const how = limitMs === 0 ? 'at once' : await this.wait.wait(limitMs, signal);
       // A vendor that was only given the time to object may still come with words: those belong to the next turn.
-      if (how === 'answered' || this.text.guess !== '') this.#settledSample = endSample;
+      if (how === 'answered' || this.text.guess !== '') this.settledSample = endSample;
       return this.text.take();
     } catch (error) {
-      this.#settledSample = endSample;
+      this.settledSample = endSample;
       this.text.clear();
       throw error;
     } finally {
-      this.#dialect.onTaken?.();
+      this.dialect.onTaken?.();
     }
   }
 
   discard(): void {
-    this.#settledSample = this.outlet.fedSamples;
-    this.#flushedSample = this.outlet.fedSamples;
+    this.settledSample = this.outlet.fedSamples;
+    this.flushedSample = this.outlet.fedSamples;
     this.text.clear();
-    this.#dialect.onTaken?.();
+    this.dialect.onTaken?.();
   }
 
   async close(): Promise<void> {
-    const wasOver = this.#over;
-    this.#end();
-    this.#wait.fail(sessionIsOver(this.settings.provider));
-    const farewell = wasOver ? undefined : this.#dialect.farewell?.();
-    await this.#socket?.close(farewell === undefined ? {} : { farewell });
+    const wasOver = this.over;
+    this.end();
+    this.wait.fail(sessionIsOver(this.settings.provider));
+    const farewell = wasOver ? undefined : this.dialect.farewell?.();
+    await this.openSocket?.close(farewell === undefined ? {} : { farewell });
   }
 
   /** For dialects: the vendor is ready for audio. */
   ready(): void {
-    this.#markReady();
+    this.markReady();
   }
 
   /** For dialects: the answer to `finishTurn` is there. */
   answered(): void {
-    this.#wait.answer();
+    this.wait.answer();
   }
 
   /** For dialects: the vendor said that it failed, before or instead of closing. */
@@ -183,8 +183,8 @@ export class StreamSession implements SttSession {
 
   /** For dialects: whether words from there were given to the call or discarded already. */
   isSettled(span: AudioSpan | null): boolean {
-    if (span === null || this.#settledSample === 0) return false;
-    return (span.fromSample + span.toSample) / 2 <= this.#settledSample;
+    if (span === null || this.settledSample === 0) return false;
+    return (span.fromSample + span.toSample) / 2 <= this.settledSample;
   }
 
   /**
@@ -197,32 +197,32 @@ export class StreamSession implements SttSession {
     uptoSample: number | null;
     language?: string | null;
   }): void {
-    const text = this.#options.separator === ' ' ? piece.text.trim() : piece.text;
+    const text = this.options.separator === ' ' ? piece.text.trim() : piece.text;
     const language = piece.language ?? null;
     this.text.settle(text, piece.confidence, language);
     const { confidence, uptoSample } = piece;
     if (text !== '' || uptoSample !== null)
       this.handlers.onFinal?.({ text, confidence, uptoSample, language });
-    if (text !== '') this.#tellInterim();
+    if (text !== '') this.tellInterim();
   }
 
   /** For dialects: what the vendor guesses beyond what it settled. */
   guess(text: string): void {
-    const guess = this.#options.separator === ' ' ? text.trim() : text;
+    const guess = this.options.separator === ' ' ? text.trim() : text;
     if (guess === this.text.guess) return;
     this.text.guess = guess;
-    if (guess !== '') this.#tellInterim();
+    if (guess !== '') this.tellInterim();
   }
 
-  #tellInterim(): void {
+  private tellInterim(): void {
     if (this.settings.interim) this.handlers.onInterim(this.text.text);
   }
 
-  async #open(): Promise<void> {
-    const { settings, context, socket: own } = this.#options;
+  private async open(): Promise<void> {
+    const { settings, context, socket: own } = this.options;
     const opened = new Promise<void>((resolve, reject) => {
-      this.#markReady = resolve;
-      this.#failOpening = reject;
+      this.markReady = resolve;
+      this.failOpening = reject;
     });
     opened.catch(() => undefined);
     const socket = await openVendorSocket({
@@ -236,27 +236,27 @@ export class StreamSession implements SttSession {
       maxMessageBytes: MAX_MESSAGE_BYTES,
       highWaterBytes: AudioOutlet.highWaterBytes(context.sampleRate),
       onMessage: (message, from) => {
-        this.#socket ??= from;
-        if (this.#over) return;
+        this.openSocket ??= from;
+        if (this.over) return;
         const raw = typeof message === 'string' ? message : message.toString('utf8');
-        this.#dialect.onMessage(readVendorMessage(raw), raw);
+        this.dialect.onMessage(readVendorMessage(raw), raw);
       },
-      onEnd: (error) => this.#onEnd(error),
+      onEnd: (error) => this.onEnd(error),
       onRoom: () => this.outlet.pump(),
     });
-    this.#socket = socket;
-    this.#dialect.onOpen?.(socket);
-    if (!this.#options.waitsForReady) this.#markReady();
-    const cancel = context.clock.after(settings.handshakeTimeoutMs, () => socket.fail(this.#notReady()));
+    this.openSocket = socket;
+    this.dialect.onOpen?.(socket);
+    if (!this.options.waitsForReady) this.markReady();
+    const cancel = context.clock.after(settings.handshakeTimeoutMs, () => socket.fail(this.notReady()));
     try {
       await opened;
     } finally {
       cancel();
-      this.#failOpening = undefined;
+      this.failOpening = undefined;
     }
   }
 
-  #notReady(): AppError {
+  private notReady(): AppError {
     const { provider, handshakeTimeoutMs } = this.settings;
     return providerError(
       { provider, family: 'stt', class: 'transient', status: null },
@@ -265,18 +265,18 @@ export class StreamSession implements SttSession {
     );
   }
 
-  #onEnd(error: AppError): void {
-    const wasOver = this.#over;
-    this.#end();
-    this.#wait.fail(error);
-    if (this.#failOpening) this.#failOpening(error);
+  private onEnd(error: AppError): void {
+    const wasOver = this.over;
+    this.end();
+    this.wait.fail(error);
+    if (this.failOpening) this.failOpening(error);
     else if (!wasOver) this.handlers.onFailure(error);
   }
 
-  #end(): void {
-    if (this.#over) return;
-    this.#over = true;
+  private end(): void {
+    if (this.over) return;
+    this.over = true;
     this.outlet.reportDropped();
-    this.#dialect.onOver?.();
+    this.dialect.onOver?.();
   }
 }

@@ -15,7 +15,7 @@ const MAX_WORD_CHARS = 200;
  * may begin in one chunk and end in the next.
  */
 export class CharacterWords {
-  #open: { text: string; startMs: number; endMs: number } | null = null;
+  private open: { text: string; startMs: number; endMs: number } | null = null;
 
   /** The words that this chunk completes. `offsetMs` is where the chunk's audio begins in the clause. */
   push(times: CharacterTimes, offsetMs: number): WordTiming[] {
@@ -25,12 +25,12 @@ export class CharacterWords {
       const endMs = startMs + (times.durationsMs[index] ?? 0);
       if (/^\s*$/.test(char)) {
         words.push(...this.flush());
-      } else if (this.#open && this.#open.text.length < MAX_WORD_CHARS) {
-        this.#open.text += char;
-        this.#open.endMs = endMs;
+      } else if (this.open && this.open.text.length < MAX_WORD_CHARS) {
+        this.open.text += char;
+        this.open.endMs = endMs;
       } else {
         words.push(...this.flush());
-        this.#open = { text: char, startMs, endMs };
+        this.open = { text: char, startMs, endMs };
       }
     }
     return words;
@@ -38,8 +38,8 @@ export class CharacterWords {
 
   /** The word that no space has ended, when the clause is over. */
   flush(): WordTiming[] {
-    const word = this.#open;
-    this.#open = null;
+    const word = this.open;
+    this.open = null;
     return word ? [word] : [];
   }
 }

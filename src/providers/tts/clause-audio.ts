@@ -11,58 +11,58 @@ const MAX_CLAUSE_SECONDS = 120;
  * comes late for a clause is dropped here.
  */
 export class ClauseAudio {
-  readonly #provider: string;
-  readonly #maxSamples: number;
-  readonly #hooks: SpeakHooks | undefined;
-  readonly #blocks: Int16Array[] = [];
-  readonly #pcm = new PcmSamples();
-  #samples = 0;
-  #state: 'open' | 'ended' | 'left' = 'open';
-  #failure: unknown;
-  #wake: () => void = () => undefined;
+  private readonly provider: string;
+  private readonly maxSamples: number;
+  private readonly hooks: SpeakHooks | undefined;
+  private readonly blocks: Int16Array[] = [];
+  private readonly pcm = new PcmSamples();
+  private sampleCount = 0;
+  private state: 'open' | 'ended' | 'left' = 'open';
+  private failure: unknown;
+  private wake: () => void = () => undefined;
 
   constructor(options: { provider: string; sampleRate: number; hooks?: SpeakHooks | undefined }) {
-    this.#provider = options.provider;
-    this.#maxSamples = options.sampleRate * MAX_CLAUSE_SECONDS;
-    this.#hooks = options.hooks;
+    this.provider = options.provider;
+    this.maxSamples = options.sampleRate * MAX_CLAUSE_SECONDS;
+    this.hooks = options.hooks;
   }
 
   /** Samples that arrived so far. */
   get samples(): number {
-    return this.#samples;
+    return this.sampleCount;
   }
 
   get isOpen(): boolean {
-    return this.#state === 'open';
+    return this.state === 'open';
   }
 
   /** Adds LINEAR16 bytes, little endian; a sample may be cut in two between chunks. The bytes are copied. */
   bytes(piece: Buffer): void {
     if (!this.isOpen || piece.length === 0) return;
-    const block = this.#pcm.push(piece);
+    const block = this.pcm.push(piece);
     if (block.length === 0) return;
-    this.#samples += block.length;
-    if (this.#samples > this.#maxSamples) {
-      const message = `${this.#provider} sent more than ${MAX_CLAUSE_SECONDS} s of audio for one clause`;
-      const provider = this.#provider;
+    this.sampleCount += block.length;
+    if (this.sampleCount > this.maxSamples) {
+      const message = `${this.provider} sent more than ${MAX_CLAUSE_SECONDS} s of audio for one clause`;
+      const provider = this.provider;
       this.fail(providerError({ provider, family: 'tts', class: 'transient', status: null }, message));
       return;
     }
-    this.#blocks.push(block);
-    this.#wake();
+    this.blocks.push(block);
+    this.wake();
   }
 
   words(words: readonly WordTiming[]): void {
-    if (this.isOpen && words.length > 0) this.#hooks?.onWords?.(words);
+    if (this.isOpen && words.length > 0) this.hooks?.onWords?.(words);
   }
 
   end(): void {
-    this.#finish(undefined);
+    this.finish(undefined);
   }
 
   /** Ends the clause with an error, which the reader gets behind the audio that came before it. */
   fail(error: unknown): void {
-    this.#finish(error);
+    this.finish(error);
   }
 
   /**
@@ -70,36 +70,36 @@ export class ClauseAudio {
    * nothing more is given. `left` is called once, when the reader has gone for whatever reason.
    */
   async *read(signal: AbortSignal, left: () => void): AsyncGenerator<Int16Array> {
-    const onAbort = () => this.#wake();
+    const onAbort = () => this.wake();
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       while (true) {
         signal.throwIfAborted();
-        const block = this.#blocks.shift();
+        const block = this.blocks.shift();
         if (block) {
           yield block;
           continue;
         }
-        if (this.#state === 'ended') {
-          if (this.#failure !== undefined) throw this.#failure;
+        if (this.state === 'ended') {
+          if (this.failure !== undefined) throw this.failure;
           return;
         }
         await new Promise<void>((resolve) => {
-          this.#wake = resolve;
+          this.wake = resolve;
         });
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.#state = 'left';
-      this.#blocks.length = 0;
+      this.state = 'left';
+      this.blocks.length = 0;
       left();
     }
   }
 
-  #finish(failure: unknown): void {
+  private finish(failure: unknown): void {
     if (!this.isOpen) return;
-    this.#state = 'ended';
-    this.#failure = failure;
-    this.#wake();
+    this.state = 'ended';
+    this.failure = failure;
+    this.wake();
   }
 }

@@ -146,24 +146,24 @@ function speakable(text: string): string {
 
 /** Lets a few in at once and the rest in order of arrival. */
 class Turnstile {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-  readonly #maximumWaiting: number;
+  private free: number;
+  private readonly waiting: (() => void)[] = [];
+  private readonly maximumWaiting: number;
 
   constructor(places: number, maximumWaiting: number) {
-    this.#free = places;
-    this.#maximumWaiting = maximumWaiting;
+    this.free = places;
+    this.maximumWaiting = maximumWaiting;
   }
 
   /** Every call that resolves must be followed by `leave`. Throws the signal's reason, or `provider_failed`. */
   async enter(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#free > 0) {
-      this.#free--;
+    if (this.free > 0) {
+      this.free--;
       return;
     }
-    if (this.#waiting.length >= this.#maximumWaiting) {
-      throw new AppError('provider_failed', `more than ${this.#maximumWaiting} clauses wait for espeak-ng`);
+    if (this.waiting.length >= this.maximumWaiting) {
+      throw new AppError('provider_failed', `more than ${this.maximumWaiting} clauses wait for espeak-ng`);
     }
     await new Promise<void>((resolve, reject) => {
       const proceed = () => {
@@ -171,17 +171,17 @@ class Turnstile {
         resolve();
       };
       const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(proceed), 1);
+        this.waiting.splice(this.waiting.indexOf(proceed), 1);
         reject(signal.reason);
       };
-      this.#waiting.push(proceed);
+      this.waiting.push(proceed);
       signal.addEventListener('abort', giveUp, { once: true });
     });
   }
 
   leave(): void {
-    const next = this.#waiting.shift();
+    const next = this.waiting.shift();
     if (next) next();
-    else this.#free++;
+    else this.free++;
   }
 }

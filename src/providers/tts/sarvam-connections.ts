@@ -38,97 +38,97 @@ export interface SarvamOptions {
  * configured as soon as it is open, so a clause costs no more than its text.
  */
 export class SarvamConnections {
-  readonly #options: SarvamOptions;
-  readonly #idle: SarvamConnection[] = [];
-  readonly #busy = new Set<SarvamConnection>();
-  readonly #leaving = new Set<Promise<void>>();
-  readonly #closing = new AbortController();
-  #reserved = 0;
-  #dialling: Promise<void> | undefined;
+  private readonly options: SarvamOptions;
+  private readonly idle: SarvamConnection[] = [];
+  private readonly busy = new Set<SarvamConnection>();
+  private readonly leaving = new Set<Promise<void>>();
+  private readonly closing = new AbortController();
+  private reserved = 0;
+  private dialling: Promise<void> | undefined;
 
   constructor(options: SarvamOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** A socket for one clause; `giveBack` must follow. Rejects with the failure of the dialling. */
   async take(signal: AbortSignal): Promise<SarvamConnection> {
-    if (this.#reserved >= MAX_AT_ONCE) {
+    if (this.reserved >= MAX_AT_ONCE) {
       throw failure({ class: 'rate_limit' }, `is asked for more than ${MAX_AT_ONCE} clauses at once`);
     }
-    this.#reserved++;
+    this.reserved++;
     try {
-      let connection = this.#takeIdle();
+      let connection = this.takeIdle();
       // Another clause may take what was dialled, but a vendor that closes each socket at once is not dialled for ever.
       for (let dials = 0; !connection && dials < MAX_AT_ONCE; dials++) {
-        this.#dialling ??= this.#dialIdle();
-        await orAborted(this.#dialling, signal);
-        connection = this.#takeIdle();
+        this.dialling ??= this.dialIdle();
+        await orAborted(this.dialling, signal);
+        connection = this.takeIdle();
       }
       if (!connection) throw failure({ class: 'transient' }, 'ends each connection as it opens');
-      this.#busy.add(connection);
-      if (this.#options.warmSpare) this.#spare();
+      this.busy.add(connection);
+      if (this.options.warmSpare) this.spare();
       return connection;
     } catch (error) {
-      this.#reserved--;
+      this.reserved--;
       throw error;
     }
   }
 
   /** A clause is over. One that did not come to its end leaves its socket with audio in flight: it is closed. */
   giveBack(connection: SarvamConnection, isDone: boolean): void {
-    if (!this.#busy.delete(connection)) return;
-    this.#reserved--;
+    if (!this.busy.delete(connection)) return;
+    this.reserved--;
     connection.clause = null;
-    this.#dropDead();
-    const isWanted = isDone && connection.socket.isOpen && this.#idle.length < MAX_IDLE;
-    if (isWanted && !this.#closing.signal.aborted) this.#idle.push(connection);
-    else this.#leave(connection);
+    this.dropDead();
+    const isWanted = isDone && connection.socket.isOpen && this.idle.length < MAX_IDLE;
+    if (isWanted && !this.closing.signal.aborted) this.idle.push(connection);
+    else this.leave(connection);
   }
 
   async warm(): Promise<void> {
-    if (this.#idle.some(({ socket }) => socket.isOpen)) return;
-    this.#dialling ??= this.#dialIdle();
-    await this.#dialling;
+    if (this.idle.some(({ socket }) => socket.isOpen)) return;
+    this.dialling ??= this.dialIdle();
+    await this.dialling;
   }
 
   /** Idempotent, never rejects. */
   async close(): Promise<void> {
     const closed = closedError('sarvam');
-    this.#closing.abort(closed);
-    await this.#dialling?.catch(() => undefined);
-    for (const connection of this.#busy) connection.clause?.fail(closed);
-    for (const connection of [...this.#busy, ...this.#idle.splice(0)]) this.#leave(connection);
-    await Promise.all(this.#leaving);
+    this.closing.abort(closed);
+    await this.dialling?.catch(() => undefined);
+    for (const connection of this.busy) connection.clause?.fail(closed);
+    for (const connection of [...this.busy, ...this.idle.splice(0)]) this.leave(connection);
+    await Promise.all(this.leaving);
   }
 
-  #takeIdle(): SarvamConnection | undefined {
-    this.#dropDead();
+  private takeIdle(): SarvamConnection | undefined {
+    this.dropDead();
     // The one that spoke last, so that the spare stays one.
-    return this.#idle.pop();
+    return this.idle.pop();
   }
 
-  #dropDead(): void {
-    const alive = this.#idle.filter(({ socket }) => socket.isOpen);
-    this.#idle.splice(0, this.#idle.length, ...alive);
+  private dropDead(): void {
+    const alive = this.idle.filter(({ socket }) => socket.isOpen);
+    this.idle.splice(0, this.idle.length, ...alive);
   }
 
-  #spare(): void {
-    this.#dropDead();
-    if (this.#idle.length > 0 || this.#dialling) return;
-    this.#dialling = this.#dialIdle();
+  private spare(): void {
+    this.dropDead();
+    if (this.idle.length > 0 || this.dialling) return;
+    this.dialling = this.dialIdle();
   }
 
-  #dialIdle(): Promise<void> {
-    const dialling = this.#dial().finally(() => {
-      this.#dialling = undefined;
+  private dialIdle(): Promise<void> {
+    const dialling = this.dial().finally(() => {
+      this.dialling = undefined;
     });
     // A spare that cannot be had is no failure: the clause that needs it dials again and tells.
     dialling.catch(() => undefined);
     return dialling;
   }
 
-  async #dial(): Promise<void> {
-    const { url, apiKey, clock, opening } = this.#options;
+  private async dial(): Promise<void> {
+    const { url, apiKey, clock, opening } = this.options;
     const connection: Pick<SarvamConnection, 'clause'> = { clause: null };
     const socket = await openVendorSocket({
       provider: 'sarvam',
@@ -139,25 +139,25 @@ export class SarvamConnections {
       secrets: [apiKey],
       highWaterBytes: TEXT_HIGH_WATER_BYTES,
       keepAlive: { idleMs: PING_EVERY_MS, send: (open) => open.send(JSON.stringify({ type: 'ping' })) },
-      signal: this.#closing.signal,
-      onAccepted: this.#options.onAccepted,
+      signal: this.closing.signal,
+      onAccepted: this.options.onAccepted,
       readRefusal: ({ body }) => readRefusal(body),
       onMessage: (message, open) => receive(connection.clause, message, open, apiKey),
       onEnd: (error) => connection.clause?.fail(error),
     });
-    if (this.#closing.signal.aborted) {
+    if (this.closing.signal.aborted) {
       socket.terminate();
-      throw this.#closing.signal.reason;
+      throw this.closing.signal.reason;
     }
     socket.send(opening);
-    this.#idle.push(Object.assign(connection, { socket, openedMs: clock.nowMs() }));
+    this.idle.push(Object.assign(connection, { socket, openedMs: clock.nowMs() }));
   }
 
-  #leave(connection: SarvamConnection): void {
+  private leave(connection: SarvamConnection): void {
     const leaving = connection.socket.close().then(() => {
-      this.#leaving.delete(leaving);
+      this.leaving.delete(leaving);
     });
-    this.#leaving.add(leaving);
+    this.leaving.add(leaving);
   }
 }
 

@@ -21,60 +21,60 @@ export type DialVoice = (connection: {
  * it. Clauses that were open on a socket fail with it; nothing of them is said again here.
  */
 export class VoiceLine {
-  readonly #provider: string;
-  readonly #dial: DialVoice;
-  readonly #closing = new AbortController();
-  #connection: VoiceConnection | undefined;
-  #dialling: Promise<VoiceConnection> | undefined;
+  private readonly provider: string;
+  private readonly dial: DialVoice;
+  private readonly closing = new AbortController();
+  private connection: VoiceConnection | undefined;
+  private dialling: Promise<VoiceConnection> | undefined;
 
   constructor(provider: string, dial: DialVoice) {
-    this.#provider = provider;
-    this.#dial = dial;
+    this.provider = provider;
+    this.dial = dial;
   }
 
   get isOpen(): boolean {
-    return this.#connection?.socket.isOpen ?? false;
+    return this.connection?.socket.isOpen ?? false;
   }
 
   /** The open connection. An aborted signal ends the wait only: the socket is there for the next clause. */
   async open(signal?: AbortSignal): Promise<VoiceConnection> {
     signal?.throwIfAborted();
-    if (this.#connection?.socket.isOpen) return this.#connection;
-    this.#dialling ??= this.#dialOnce();
-    return signal ? orAborted(this.#dialling, signal) : this.#dialling;
+    if (this.connection?.socket.isOpen) return this.connection;
+    this.dialling ??= this.dialOnce();
+    return signal ? orAborted(this.dialling, signal) : this.dialling;
   }
 
   /** Ends the socket with the vendor's farewell; idempotent, never rejects. */
   async close(farewell?: string): Promise<void> {
-    const closed = closedError(this.#provider);
-    this.#closing.abort(closed);
-    await this.#dialling?.catch(() => undefined);
-    const connection = this.#connection;
+    const closed = closedError(this.provider);
+    this.closing.abort(closed);
+    await this.dialling?.catch(() => undefined);
+    const connection = this.connection;
     if (!connection) return;
     failAll(connection.clauses, closed);
     await connection.socket.close(farewell === undefined ? {} : { farewell });
   }
 
-  #dialOnce(): Promise<VoiceConnection> {
-    const dialling = this.#connect().finally(() => {
-      this.#dialling = undefined;
+  private dialOnce(): Promise<VoiceConnection> {
+    const dialling = this.connect().finally(() => {
+      this.dialling = undefined;
     });
     // Whoever waited may have gone; the failure is then nobody's, and the next clause dials anew.
     dialling.catch(() => undefined);
     return dialling;
   }
 
-  async #connect(): Promise<VoiceConnection> {
-    const signal = this.#closing.signal;
+  private async connect(): Promise<VoiceConnection> {
+    const signal = this.closing.signal;
     signal.throwIfAborted();
     const clauses = new Map<string, ClauseAudio>();
-    const socket = await this.#dial({ clauses, onEnd: (error) => failAll(clauses, error), signal });
+    const socket = await this.dial({ clauses, onEnd: (error) => failAll(clauses, error), signal });
     const connection = { socket, clauses };
     if (signal.aborted) {
       socket.terminate();
       throw signal.reason;
     }
-    this.#connection = connection;
+    this.connection = connection;
     return connection;
   }
 }

@@ -8,26 +8,26 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9:._/@+-]*$/;
 
 /** Reads what all voices have in common, with the checks that the vendor's row of the table asks for. */
 export class VoiceSettings extends ProviderSettings {
-  readonly #provider: TtsProvider;
+  private readonly provider: TtsProvider;
 
   constructor(provider: TtsProvider, values: Record<string, unknown>) {
     super('tts', values);
-    this.#provider = provider;
+    this.provider = provider;
   }
 
   model(): string {
     return (
-      this.text('model', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? this.#provider.defaultModel
+      this.text('model', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? this.provider.defaultModel
     );
   }
 
   /** The voice's id or name. */
-  voice(fallback: string | null = this.#provider.defaultVoice): string {
+  voice(fallback: string | null = this.provider.defaultVoice): string {
     const voice = this.text('voice', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? fallback;
     if (!voice) {
       throw this.refusal(
         'voice',
-        `must name a voice; ${this.#provider.title} has none that fits every account`,
+        `must name a voice; ${this.provider.title} has none that fits every account`,
       );
     }
     return voice;
@@ -37,10 +37,10 @@ export class VoiceSettings extends ProviderSettings {
   key(): string | null {
     const key = this.text('api_key', { maximumLength: 1_024, pattern: /^[\x21-\x7e]+$/ });
     if (key !== undefined) return key;
-    if (this.#provider.needsKey) {
+    if (this.provider.needsKey) {
       throw this.refusal(
         'api_key',
-        `is missing; set the key of ${this.#provider.title} in the system settings`,
+        `is missing; set the key of ${this.provider.title} in the system settings`,
       );
     }
     return null;
@@ -49,8 +49,8 @@ export class VoiceSettings extends ProviderSettings {
   /** The rate asked of the vendor: the setting, else the connection's rate. */
   rate(lineRate: number): number {
     const value = this.raw('sample_rate') ?? lineRate;
-    if (typeof value !== 'number' || !this.#provider.sampleRates.includes(value)) {
-      throw this.refusal('sample_rate', `must be one of ${this.#provider.sampleRates.join(', ')}`);
+    if (typeof value !== 'number' || !this.provider.sampleRates.includes(value)) {
+      throw this.refusal('sample_rate', `must be one of ${this.provider.sampleRates.join(', ')}`);
     }
     return value;
   }

@@ -3,30 +3,30 @@
  * the length, so the sizes in the header are not believed: everything behind the `data` chunk's head is audio.
  */
 export class WavStream {
-  #header: Buffer = Buffer.alloc(0);
-  #inAudio = false;
-  #oddByte: number | null = null;
+  private header: Buffer = Buffer.alloc(0);
+  private inAudio = false;
+  private oddByte: number | null = null;
 
   /**
    * The samples that this piece completes; a new array each time, maybe empty. Throws a sentence when the stream is
    * no 16-bit mono WAV of `sampleRate`.
    */
   push(piece: Buffer, sampleRate: number): Int16Array {
-    if (this.#inAudio) return this.#samples(piece);
-    this.#header = Buffer.concat([this.#header, piece]);
-    const audioAt = findAudio(this.#header, sampleRate);
+    if (this.inAudio) return this.samples(piece);
+    this.header = Buffer.concat([this.header, piece]);
+    const audioAt = findAudio(this.header, sampleRate);
     if (audioAt === null) return new Int16Array(0);
-    const audio = this.#header.subarray(audioAt);
-    this.#inAudio = true;
-    this.#header = Buffer.alloc(0);
-    return this.#samples(audio);
+    const audio = this.header.subarray(audioAt);
+    this.inAudio = true;
+    this.header = Buffer.alloc(0);
+    return this.samples(audio);
   }
 
-  #samples(piece: Buffer): Int16Array {
-    const bytes = this.#oddByte === null ? piece : Buffer.concat([Buffer.of(this.#oddByte), piece]);
+  private samples(piece: Buffer): Int16Array {
+    const bytes = this.oddByte === null ? piece : Buffer.concat([Buffer.of(this.oddByte), piece]);
     const samples = new Int16Array(bytes.length >> 1);
     for (let i = 0; i < samples.length; i++) samples[i] = bytes.readInt16LE(2 * i);
-    this.#oddByte = bytes.length % 2 === 1 ? (bytes[bytes.length - 1] ?? null) : null;
+    this.oddByte = bytes.length % 2 === 1 ? (bytes[bytes.length - 1] ?? null) : null;
     return samples;
   }
 }

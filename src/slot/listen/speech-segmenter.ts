@@ -33,38 +33,38 @@ export type SpeechEvent =
  * result depends on the samples only, however they were chunked on the way.
  */
 export class SpeechSegmenter {
-  readonly #startProbability: number;
-  readonly #stopProbability: number;
-  readonly #startSamples: number;
-  readonly #stopSamples: number;
-  #voiced = false;
-  #speaking = false;
+  private readonly startProbability: number;
+  private readonly stopProbability: number;
+  private readonly startSamples: number;
+  private readonly stopSamples: number;
+  private voiced = false;
+  private isOpen = false;
   /** First sample of the beginning that is being watched; -1 while there is none. */
-  #beginSample = -1;
-  #voicedSamples = 0;
-  #quietWindows = 0;
-  #speechEndSample = 0;
-  #endSample = 0;
+  private beginSample = -1;
+  private voicedSamples = 0;
+  private quietWindows = 0;
+  private stoppedSample = 0;
+  private endSample = 0;
 
   constructor(config: VadConfig) {
-    this.#startProbability = config.start_probability ?? DEFAULT_START_PROBABILITY;
+    this.startProbability = config.start_probability ?? DEFAULT_START_PROBABILITY;
     // Leaving above entering would switch in every window; the lower of the two counts.
-    this.#stopProbability = Math.min(
+    this.stopProbability = Math.min(
       config.stop_probability ?? DEFAULT_STOP_PROBABILITY,
-      this.#startProbability,
+      this.startProbability,
     );
-    this.#startSamples = samplesOf(config.start_ms ?? DEFAULT_START_MS);
-    this.#stopSamples = samplesOf(config.stop_ms ?? DEFAULT_STOP_MS);
+    this.startSamples = samplesOf(config.start_ms ?? DEFAULT_START_MS);
+    this.stopSamples = samplesOf(config.stop_ms ?? DEFAULT_STOP_MS);
   }
 
   /** Whether a segment is open. */
   get speaking(): boolean {
-    return this.#speaking;
+    return this.isOpen;
   }
 
   /** End of the last window that held speech. */
   get speechEndSample(): number {
-    return this.#speechEndSample;
+    return this.stoppedSample;
   }
 
   /**
@@ -72,52 +72,52 @@ export class SpeechSegmenter {
    * it made certain, if anything.
    */
   push(probability: number, windowStartSample: number): SpeechEvent | null {
-    this.#endSample = windowStartSample + VAD_WINDOW_SAMPLES;
-    this.#voiced = probability >= (this.#voiced ? this.#stopProbability : this.#startProbability);
-    return this.#speaking ? this.#whileSpeaking() : this.#whileQuiet(windowStartSample);
+    this.endSample = windowStartSample + VAD_WINDOW_SAMPLES;
+    this.voiced = probability >= (this.voiced ? this.stopProbability : this.startProbability);
+    return this.isOpen ? this.whileSpeaking() : this.whileQuiet(windowStartSample);
   }
 
   /** Audio stopped coming (RT-03): an open segment ends where its last speech was. */
   onGap(): SpeechEvent | null {
-    this.#voiced = false;
-    this.#beginSample = -1;
-    return this.#speaking ? this.#stop() : null;
+    this.voiced = false;
+    this.beginSample = -1;
+    return this.isOpen ? this.stop() : null;
   }
 
-  #whileQuiet(windowStartSample: number): SpeechEvent | null {
-    if (!this.#voiced) {
-      if (this.#beginSample >= 0 && ++this.#quietWindows > QUIET_WINDOWS_WHILE_STARTING) {
-        this.#beginSample = -1;
+  private whileQuiet(windowStartSample: number): SpeechEvent | null {
+    if (!this.voiced) {
+      if (this.beginSample >= 0 && ++this.quietWindows > QUIET_WINDOWS_WHILE_STARTING) {
+        this.beginSample = -1;
       }
       return null;
     }
-    if (this.#beginSample < 0) {
-      this.#beginSample = windowStartSample;
-      this.#voicedSamples = 0;
-      this.#quietWindows = 0;
+    if (this.beginSample < 0) {
+      this.beginSample = windowStartSample;
+      this.voicedSamples = 0;
+      this.quietWindows = 0;
     }
-    this.#voicedSamples += VAD_WINDOW_SAMPLES;
-    if (this.#voicedSamples < this.#startSamples) return null;
-    this.#speaking = true;
-    this.#speechEndSample = this.#endSample;
-    return { type: 'speech_start', atSample: this.#beginSample, confirmedAtSample: this.#endSample };
+    this.voicedSamples += VAD_WINDOW_SAMPLES;
+    if (this.voicedSamples < this.startSamples) return null;
+    this.isOpen = true;
+    this.stoppedSample = this.endSample;
+    return { type: 'speech_start', atSample: this.beginSample, confirmedAtSample: this.endSample };
   }
 
-  #whileSpeaking(): SpeechEvent | null {
-    if (this.#voiced) {
-      this.#speechEndSample = this.#endSample;
+  private whileSpeaking(): SpeechEvent | null {
+    if (this.voiced) {
+      this.stoppedSample = this.endSample;
       return null;
     }
-    return this.#endSample - this.#speechEndSample >= this.#stopSamples ? this.#stop() : null;
+    return this.endSample - this.stoppedSample >= this.stopSamples ? this.stop() : null;
   }
 
-  #stop(): SpeechEvent {
-    this.#speaking = false;
-    this.#beginSample = -1;
+  private stop(): SpeechEvent {
+    this.isOpen = false;
+    this.beginSample = -1;
     return {
       type: 'speech_stop',
-      atSample: this.#speechEndSample,
-      confirmedAtSample: this.#endSample,
+      atSample: this.stoppedSample,
+      confirmedAtSample: this.endSample,
     };
   }
 }

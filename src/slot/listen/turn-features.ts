@@ -13,22 +13,22 @@ export const FEATURE_CELLS = 80 * 800;
  * log-mel features (runtime-peers.md 2.5, steps 3 to 8). Buffers are made once; one instance per thread.
  */
 export class TurnFeatures {
-  readonly #wide = new Float32Array(MODEL_SAMPLES);
+  private readonly wide = new Float32Array(MODEL_SAMPLES);
 
   /** Writes the features of the segment (at most 8 s; of more, its end) into `out`, 80 rows of 800. */
   compute(segment: Int16Array, out: Float32Array, rateHz: HearingHz = LINE_RATE_HZ): void {
-    this.#wide.fill(0);
-    if (rateHz === MODEL_RATE_HZ) this.#take(segment.subarray(-MODEL_SAMPLES));
-    else this.#resample(segment.subarray(-MODEL_SAMPLES / 2));
-    audioKernels().logMel(this.#wide, out);
+    this.wide.fill(0);
+    if (rateHz === MODEL_RATE_HZ) this.take(segment.subarray(-MODEL_SAMPLES));
+    else this.resample(segment.subarray(-MODEL_SAMPLES / 2));
+    audioKernels().logMel(this.wide, out);
   }
 
-  #take(samples: Int16Array): void {
+  private take(samples: Int16Array): void {
     const begin = MODEL_SAMPLES - samples.length;
-    for (let i = 0; i < samples.length; i++) this.#wide[begin + i] = (samples[i] as number) / 32_768;
+    for (let i = 0; i < samples.length; i++) this.wide[begin + i] = (samples[i] as number) / 32_768;
   }
 
-  #resample(samples: Int16Array): void {
+  private resample(samples: Int16Array): void {
     const resampler = new (audioKernels().Resampler)(LINE_RATE_HZ, MODEL_RATE_HZ);
     const body = resampler.process(samples);
     const tail = resampler.flush();
@@ -39,7 +39,7 @@ export class TurnFeatures {
     for (let i = 0; i < wanted; i++) {
       const at = skip + i;
       const sample = at < body.length ? body[at] : tail[at - body.length];
-      this.#wide[begin + i] = (sample ?? 0) / 32_768;
+      this.wide[begin + i] = (sample ?? 0) / 32_768;
     }
   }
 }

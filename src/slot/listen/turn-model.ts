@@ -58,16 +58,16 @@ interface Pending {
  * dropped when it comes.
  */
 export class TurnModel implements TurnJudge {
-  readonly #worker: Worker;
-  readonly #segment: Int16Array<SharedArrayBuffer>;
-  readonly #onDied: ((error: Error) => void) | undefined;
-  readonly #ended: Promise<void>;
-  readonly #forgetLeave: () => void;
-  #state: 'live' | 'died' | 'closed' = 'live';
-  #nextId = 1;
-  #inWork: Pending | undefined;
-  #waiting: Pending | undefined;
-  #hungTimer: NodeJS.Timeout | undefined;
+  private readonly worker: Worker;
+  private readonly segment: Int16Array<SharedArrayBuffer>;
+  private readonly onDied: ((error: Error) => void) | undefined;
+  private readonly ended: Promise<void>;
+  private readonly forgetLeave: () => void;
+  private state: 'live' | 'died' | 'closed' = 'live';
+  private nextId = 1;
+  private inWork: Pending | undefined;
+  private waiting: Pending | undefined;
+  private hungTimer: NodeJS.Timeout | undefined;
 
   /**
    * Starts the worker, loads the model there and runs it once. Rejects with `model_missing` when the file does not
@@ -100,16 +100,16 @@ export class TurnModel implements TurnJudge {
     ended: Promise<void>,
     onDied: ((error: Error) => void) | undefined,
   ) {
-    this.#worker = worker;
-    this.#segment = segment;
-    this.#ended = ended;
-    this.#onDied = onDied;
-    worker.on('message', (answer: TurnAnswer) => this.#onAnswer(answer));
-    worker.on('error', (error) => this.#die(error));
-    worker.on('exit', () => this.#die(new Error('the inference worker ended by itself')));
+    this.worker = worker;
+    this.segment = segment;
+    this.ended = ended;
+    this.onDied = onDied;
+    worker.on('message', (answer: TurnAnswer) => this.onAnswer(answer));
+    worker.on('error', (error) => this.die(error));
+    worker.on('exit', () => this.die(new Error('the inference worker ended by itself')));
     // A slot that forgets to close must still be able to end.
     worker.unref();
-    this.#forgetLeave = onLeave(() => this.close());
+    this.forgetLeave = onLeave(() => this.close());
   }
 
   /**
@@ -121,13 +121,13 @@ export class TurnModel implements TurnJudge {
     deadlineMs: number = DEFAULT_DEADLINE_MS,
     rateHz: HearingHz = LINE_RATE_HZ,
   ): Promise<TurnVerdict> {
-    if (this.#state !== 'live') {
-      return Promise.resolve(silenceRule(this.#state === 'died' ? 'failed' : 'off'));
+    if (this.state !== 'live') {
+      return Promise.resolve(silenceRule(this.state === 'died' ? 'failed' : 'off'));
     }
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#expire(pending), deadlineMs);
+      const timer = setTimeout(() => this.expire(pending), deadlineMs);
       const pending: Pending = {
-        id: this.#nextId++,
+        id: this.nextId++,
         segment: segment.subarray((-TURN_SEGMENT_MAX_SAMPLES * rateHz) / LINE_RATE_HZ),
         rateHz,
         settle: (verdict) => {
@@ -135,82 +135,82 @@ export class TurnModel implements TurnJudge {
           resolve(verdict);
         },
       };
-      if (!this.#inWork) return this.#send(pending);
-      this.#waiting?.settle(silenceRule('busy'));
-      this.#waiting = pending;
+      if (!this.inWork) return this.send(pending);
+      this.waiting?.settle(silenceRule('busy'));
+      this.waiting = pending;
     });
   }
 
   /** Lets the worker finish, give the model back and end; open questions answer with the silence rule. */
   async close(): Promise<void> {
-    if (this.#state === 'closed') return;
-    const wasLive = this.#state === 'live';
-    this.#state = 'closed';
-    this.#forgetLeave();
-    this.#settleAll('off');
+    if (this.state === 'closed') return;
+    const wasLive = this.state === 'live';
+    this.state = 'closed';
+    this.forgetLeave();
+    this.settleAll('off');
     if (!wasLive) return;
-    this.#post({ type: 'close' });
-    this.#worker.ref();
+    this.post({ type: 'close' });
+    this.worker.ref();
     let timer: NodeJS.Timeout | undefined;
     const bound = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, CLOSE_BOUND_MS);
     });
-    await Promise.race([this.#ended, bound]);
+    await Promise.race([this.ended, bound]);
     clearTimeout(timer);
-    this.#worker.unref();
+    this.worker.unref();
   }
 
-  #send(pending: Pending): void {
-    this.#inWork = pending;
+  private send(pending: Pending): void {
+    this.inWork = pending;
     const { id, segment, rateHz } = pending;
-    this.#segment.set(segment);
-    this.#post({ type: 'judge', id, samples: segment.length, rateHz });
-    this.#hungTimer = setTimeout(
-      () => this.#die(new Error(`the inference worker gave no answer for ${HUNG_AFTER_MS} ms`)),
+    this.segment.set(segment);
+    this.post({ type: 'judge', id, samples: segment.length, rateHz });
+    this.hungTimer = setTimeout(
+      () => this.die(new Error(`the inference worker gave no answer for ${HUNG_AFTER_MS} ms`)),
       HUNG_AFTER_MS,
     );
-    this.#hungTimer.unref();
+    this.hungTimer.unref();
   }
 
-  #onAnswer(answer: TurnAnswer): void {
+  private onAnswer(answer: TurnAnswer): void {
     if (answer.type !== 'verdict' && answer.type !== 'failed') return;
-    const asked = this.#inWork;
-    if (this.#state !== 'live' || asked?.id !== answer.id) return;
-    clearTimeout(this.#hungTimer);
-    this.#inWork = undefined;
+    const asked = this.inWork;
+    if (this.state !== 'live' || asked?.id !== answer.id) return;
+    clearTimeout(this.hungTimer);
+    this.inWork = undefined;
     asked.settle(
       answer.type === 'verdict'
         ? { decidedBy: 'model', probability: answer.probability, computeMs: answer.computeMs }
         : silenceRule('failed'),
     );
-    const next = this.#waiting;
-    this.#waiting = undefined;
-    if (next) this.#send(next);
+    const next = this.waiting;
+    this.waiting = undefined;
+    if (next) this.send(next);
   }
 
   /** The worker goes on with a late question in work: a run cannot be interrupted. A waiting one is given up. */
-  #expire(pending: Pending): void {
+  private expire(pending: Pending): void {
     pending.settle(silenceRule('late'));
-    if (this.#waiting === pending) this.#waiting = undefined;
+    if (this.waiting === pending) this.waiting = undefined;
   }
 
-  #die(error: Error): void {
-    if (this.#state !== 'live') return;
-    this.#state = 'died';
-    this.#settleAll('failed');
-    this.#onDied?.(error);
+  private die(error: Error): void {
+    if (this.state !== 'live') return;
+    this.state = 'died';
+    this.settleAll('failed');
+    this.onDied?.(error);
   }
 
-  #settleAll(reason: 'failed' | 'off'): void {
-    clearTimeout(this.#hungTimer);
-    this.#inWork?.settle(silenceRule(reason));
-    this.#waiting?.settle(silenceRule(reason));
-    this.#inWork = undefined;
-    this.#waiting = undefined;
+  private settleAll(reason: 'failed' | 'off'): void {
+    clearTimeout(this.hungTimer);
+    this.inWork?.settle(silenceRule(reason));
+    this.waiting?.settle(silenceRule(reason));
+    this.inWork = undefined;
+    this.waiting = undefined;
   }
 
-  #post(request: TurnRequest): void {
-    this.#worker.postMessage(request);
+  private post(request: TurnRequest): void {
+    this.worker.postMessage(request);
   }
 }
 

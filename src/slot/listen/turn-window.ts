@@ -17,36 +17,36 @@ const CAPACITY_SAMPLES =
  */
 export class TurnWindow {
   readonly perIndex: 1 | 2;
-  readonly #capacity: number;
-  readonly #ring: Int16Array;
+  private readonly capacity: number;
+  private readonly ring: Int16Array;
   /** Of what was received, in samples of the audio itself. */
-  #end = 0;
+  private end = 0;
 
   constructor(perIndex: 1 | 2 = 1) {
     this.perIndex = perIndex;
-    this.#capacity = CAPACITY_SAMPLES * perIndex;
-    this.#ring = new Int16Array(this.#capacity);
+    this.capacity = CAPACITY_SAMPLES * perIndex;
+    this.ring = new Int16Array(this.capacity);
   }
 
   /** The index after the newest sample. */
   get endSample(): number {
-    return this.#end / this.perIndex;
+    return this.end / this.perIndex;
   }
 
   /** Index of the oldest sample that is still held. */
   get startSample(): number {
-    return Math.max(0, this.#end - this.#capacity) / this.perIndex;
+    return Math.max(0, this.end - this.capacity) / this.perIndex;
   }
 
   /** Takes received samples, `perIndex` for each index; they are copied. */
   push(samples: Int16Array): void {
-    const capacity = this.#capacity;
+    const capacity = this.capacity;
     const kept = samples.length > capacity ? samples.subarray(-capacity) : samples;
-    const at = (this.#end + samples.length - kept.length) % capacity;
+    const at = (this.end + samples.length - kept.length) % capacity;
     const first = Math.min(kept.length, capacity - at);
-    this.#ring.set(kept.subarray(0, first), at);
-    this.#ring.set(kept.subarray(first), 0);
-    this.#end += samples.length;
+    this.ring.set(kept.subarray(0, first), at);
+    this.ring.set(kept.subarray(first), 0);
+    this.end += samples.length;
   }
 
   /**
@@ -55,11 +55,11 @@ export class TurnWindow {
    */
   copyTo(target: Int16Array, fromSample: number): boolean {
     const from = fromSample * this.perIndex;
-    if (from < this.#end - this.#capacity || from < 0 || from + target.length > this.#end) return false;
-    const at = from % this.#capacity;
-    const first = Math.min(target.length, this.#capacity - at);
-    target.set(this.#ring.subarray(at, at + first));
-    target.set(this.#ring.subarray(0, target.length - first), first);
+    if (from < this.end - this.capacity || from < 0 || from + target.length > this.end) return false;
+    const at = from % this.capacity;
+    const first = Math.min(target.length, this.capacity - at);
+    target.set(this.ring.subarray(at, at + first));
+    target.set(this.ring.subarray(0, target.length - first), first);
     return true;
   }
 
@@ -77,7 +77,7 @@ export class TurnWindow {
 
   /** Begins again at sample 0, for the next call. */
   clear(): void {
-    this.#end = 0;
-    this.#ring.fill(0);
+    this.end = 0;
+    this.ring.fill(0);
   }
 }

@@ -21,26 +21,26 @@ export function startProviderHealthLink(): ProviderHealth {
 
 /** Sends bad news at once and good news in company. Bounded: the oldest are dropped. */
 export class OutcomeBatch {
-  readonly #send: (outcomes: ProviderOutcome[]) => void;
-  #waiting: ProviderOutcome[] = [];
-  #timer: NodeJS.Timeout | undefined;
+  private readonly send: (outcomes: ProviderOutcome[]) => void;
+  private waiting: ProviderOutcome[] = [];
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(send: (outcomes: ProviderOutcome[]) => void) {
-    this.#send = send;
+    this.send = send;
   }
 
   add(outcome: ProviderOutcome): void {
-    this.#waiting.push(outcome);
-    if (this.#waiting.length > MAX_OUTCOMES_AT_ONCE) this.#waiting.shift();
-    if (outcome.result !== 'ok') this.#flush();
-    else this.#timer ??= setTimeout(() => this.#flush(), OUTCOMES_EVERY_MS).unref();
+    this.waiting.push(outcome);
+    if (this.waiting.length > MAX_OUTCOMES_AT_ONCE) this.waiting.shift();
+    if (outcome.result !== 'ok') this.flush();
+    else this.timer ??= setTimeout(() => this.flush(), OUTCOMES_EVERY_MS).unref();
   }
 
-  #flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const outcomes = this.#waiting;
-    this.#waiting = [];
-    this.#send(outcomes);
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const outcomes = this.waiting;
+    this.waiting = [];
+    this.send(outcomes);
   }
 }

@@ -24,7 +24,7 @@ export const testBox: SecretBox = {
 /** A clock that stands still until it is moved; what is due meanwhile runs in order. */
 export class HandClock implements DeliveryClock {
   now = Date.parse('2026-03-01T08:00:00.000Z');
-  readonly #timers = new Set<{ at: number; action: () => void }>();
+  private readonly timers = new Set<{ at: number; action: () => void }>();
 
   nowMs(): number {
     return this.now;
@@ -37,15 +37,15 @@ export class HandClock implements DeliveryClock {
 
   after(ms: number, action: () => void): () => void {
     const timer = { at: this.now + ms, action };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
   }
 
   move(ms: number): void {
     this.now += ms;
-    for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
+    for (const timer of [...this.timers].sort((a, b) => a.at - b.at)) {
       if (timer.at > this.now) continue;
-      this.#timers.delete(timer);
+      this.timers.delete(timer);
       timer.action();
     }
   }

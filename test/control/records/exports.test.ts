@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXPORT_KEPT_MS } from '../../../src/contracts/limits.ts';
 import { generateCalls } from '../../../bench/record-generator.ts';
 import { exportJob } from '../../../bench/records.ts';
+import { EXPORT_KEPT_MS } from '../../../src/contracts/limits.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { type ExportJob, type ExportView } from '../../../src/control/exports/export-job.ts';
 import { ExportRunner } from '../../../src/control/exports/export-runner.ts';

@@ -21,18 +21,18 @@ const WAIT_MS = 15_000;
 /** The test's hand on a running emulator. */
 export class EmulatorControl {
   readonly sockets: EmulatedSocket[] = [];
-  readonly #next: NextFault[] = [];
-  readonly #scripts: ScriptStep[][] = [];
-  readonly #waiting = new Set<() => void>();
+  private readonly nextFaults: NextFault[] = [];
+  private readonly scripts: ScriptStep[][] = [];
+  private readonly waiting = new Set<() => void>();
 
   /** Orders a fault for the next `times` handshakes or requests; orders queue up. */
   next(fault: NextFault, times = 1): void {
-    for (let time = 0; time < times; time += 1) this.#next.push(fault);
+    for (let time = 0; time < times; time += 1) this.nextFaults.push(fault);
   }
 
   /** The next connection follows this script instead of the vendor's own behaviour. */
   script(steps: ScriptStep[]): void {
-    this.#scripts.push(steps);
+    this.scripts.push(steps);
   }
 
   /** Connection `index`, counted from 0 in order of acceptance. Throws where there is none yet. */
@@ -52,31 +52,31 @@ export class EmulatorControl {
       const look = () => {
         if (this.sockets.length < count) return;
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.waiting.delete(look);
         resolve(this.connection(count - 1));
       };
       const timer = setTimeout(() => {
-        this.#waiting.delete(look);
+        this.waiting.delete(look);
         reject(new Error(`only ${this.sockets.length} of ${count} connections came within ${timeoutMs} ms`));
       }, timeoutMs);
-      this.#waiting.add(look);
+      this.waiting.add(look);
       look();
     });
   }
 
   /** For the emulator: the order for what has just arrived, `tlsFailure` being taken at the connection only. */
   takeFault(at: 'connection' | 'request'): NextFault | undefined {
-    const first = this.#next[0];
+    const first = this.nextFaults[0];
     if (!first || 'tlsFailure' in first !== (at === 'connection')) return undefined;
-    return this.#next.shift();
+    return this.nextFaults.shift();
   }
 
   takeScript(): ScriptStep[] | undefined {
-    return this.#scripts.shift();
+    return this.scripts.shift();
   }
 
   accepted(socket: EmulatedSocket): void {
     this.sockets.push(socket);
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of [...this.waiting]) wake();
   }
 }

@@ -28,17 +28,17 @@ const ROUNDS_PER_STEP = 6;
 
 /** A clock that stands still until a test moves it: idle rules without any race against the machine's load. */
 export class HandClock implements ProviderClock {
-  #nowMs = 1_000;
-  readonly #timers = new Set<HandTimer>();
+  private currentMs = 1_000;
+  private readonly timers = new Set<HandTimer>();
 
   nowMs(): number {
-    return this.#nowMs;
+    return this.currentMs;
   }
 
   after(ms: number, action: () => void): () => void {
-    const timer = { dueMs: this.#nowMs + ms, action };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    const timer = { dueMs: this.currentMs + ms, action };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -61,25 +61,25 @@ export class HandClock implements ProviderClock {
    * that what a timer sent mostly arrives before the next one fires; a test that needs it for sure waits for the frame.
    */
   async advance(ms: number, stepMs = Math.max(1, ms / 10)): Promise<void> {
-    const endMs = this.#nowMs + ms;
+    const endMs = this.currentMs + ms;
     await settle();
-    while (this.#nowMs < endMs) {
-      const next = Math.min(endMs, this.#nowMs + stepMs, ...[...this.#timers].map((timer) => timer.dueMs));
-      this.#nowMs = Math.max(this.#nowMs, next);
-      this.#fire();
+    while (this.currentMs < endMs) {
+      const next = Math.min(endMs, this.currentMs + stepMs, ...[...this.timers].map((timer) => timer.dueMs));
+      this.currentMs = Math.max(this.currentMs, next);
+      this.fire();
       await settle();
     }
   }
 
   /** Timers that wait, so that a test can assert that a closed client left none. */
   get pendingTimers(): number {
-    return this.#timers.size;
+    return this.timers.size;
   }
 
-  #fire(): void {
-    const due = [...this.#timers].filter((timer) => timer.dueMs <= this.#nowMs);
+  private fire(): void {
+    const due = [...this.timers].filter((timer) => timer.dueMs <= this.currentMs);
     for (const timer of due.sort((a, b) => a.dueMs - b.dueMs)) {
-      if (this.#timers.delete(timer)) timer.action();
+      if (this.timers.delete(timer)) timer.action();
     }
   }
 }

@@ -43,13 +43,13 @@ const DEFAULT_WAIT_MS = 15_000;
 export class FrameLog {
   readonly entries: LogEntry[] = [];
   dropped = 0;
-  readonly #clock: ProviderClock;
-  readonly #secrets: readonly string[];
-  readonly #waiting = new Set<() => void>();
+  private readonly clock: ProviderClock;
+  private readonly secrets: readonly string[];
+  private readonly waiting = new Set<() => void>();
 
   constructor(clock: ProviderClock, secrets: readonly string[]) {
-    this.#clock = clock;
-    this.#secrets = secrets;
+    this.clock = clock;
+    this.secrets = secrets;
   }
 
   add(entry: Omit<LogEntry, 'atMs'>): void {
@@ -57,8 +57,8 @@ export class FrameLog {
       this.dropped += 1;
       return;
     }
-    this.entries.push({ atMs: this.#clock.nowMs(), ...this.#masked(entry) });
-    for (const wake of [...this.#waiting]) wake();
+    this.entries.push({ atMs: this.clock.nowMs(), ...this.masked(entry) });
+    for (const wake of [...this.waiting]) wake();
   }
 
   /** Entries of one direction and kind, such as every text frame of the client. */
@@ -80,17 +80,17 @@ export class FrameLog {
       const look = () => {
         const found = this.entries.find(fits);
         if (!found) return;
-        this.#waiting.delete(look);
+        this.waiting.delete(look);
         clearTimeout(timer);
         resolve(found);
       };
       const timer = setTimeout(() => {
-        this.#waiting.delete(look);
+        this.waiting.delete(look);
         reject(
           new Error(`no such frame within ${timeoutMs} ms; seen: ${this.normalise().slice(-20).join(' | ')}`),
         );
       }, timeoutMs);
-      this.#waiting.add(look);
+      this.waiting.add(look);
       look();
     });
   }
@@ -104,16 +104,16 @@ export class FrameLog {
     this.entries.length = 0;
   }
 
-  #masked<T>(value: T): T {
-    if (this.#secrets.length === 0) return value;
+  private masked<T>(value: T): T {
+    if (this.secrets.length === 0) return value;
     if (typeof value === 'string') {
       let text: string = value;
-      for (const secret of this.#secrets) text = text.replaceAll(secret, '***');
+      for (const secret of this.secrets) text = text.replaceAll(secret, '***');
       return text as T;
     }
-    if (Array.isArray(value)) return value.map((item) => this.#masked(item)) as T;
+    if (Array.isArray(value)) return value.map((item) => this.masked(item)) as T;
     if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#masked(item)])) as T;
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.masked(item)])) as T;
     }
     return value;
   }

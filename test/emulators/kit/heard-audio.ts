@@ -32,58 +32,58 @@ const BYTES_PER_SAMPLE: Record<string, number> = {
 export class HeardAudio {
   readonly sampleRate: number;
   readonly encoding: string;
-  readonly #clock: ProviderClock;
-  readonly #frameMs: number[] = [];
-  #samples = 0;
-  #firstFrameMs = 0;
-  #lastFrameMs = 0;
-  #lastLengthMs = 0;
-  #longestGapMs = 0;
-  #roughness = 0;
-  #swappedRoughness = 0;
+  private readonly clock: ProviderClock;
+  private readonly frameMs: number[] = [];
+  private samples = 0;
+  private firstFrameMs = 0;
+  private lastFrameMs = 0;
+  private lastLengthMs = 0;
+  private longestGapMs = 0;
+  private roughness = 0;
+  private swappedRoughness = 0;
 
   constructor(options: { sampleRate: number; encoding: string; clock: ProviderClock }) {
     this.sampleRate = options.sampleRate;
     this.encoding = options.encoding;
-    this.#clock = options.clock;
+    this.clock = options.clock;
   }
 
   /** LINEAR16 samples, or null where the bytes cannot be of the encoding that was agreed. */
   add(bytes: Buffer): Int16Array | null {
     const width = BYTES_PER_SAMPLE[this.encoding] ?? 1;
     if (bytes.length % width !== 0) return null;
-    const nowMs = this.#clock.nowMs();
-    if (this.#samples === 0) this.#firstFrameMs = nowMs;
-    else this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - this.#lastFrameMs);
-    this.#lastFrameMs = nowMs;
+    const nowMs = this.clock.nowMs();
+    if (this.samples === 0) this.firstFrameMs = nowMs;
+    else this.longestGapMs = Math.max(this.longestGapMs, nowMs - this.lastFrameMs);
+    this.lastFrameMs = nowMs;
     const count = bytes.length / width;
-    this.#lastLengthMs = (count * 1000) / this.sampleRate;
-    this.#samples += count;
-    if (this.#frameMs.length < MAX_FRAME_SIZES) this.#frameMs.push(this.#lastLengthMs);
+    this.lastLengthMs = (count * 1000) / this.sampleRate;
+    this.samples += count;
+    if (this.frameMs.length < MAX_FRAME_SIZES) this.frameMs.push(this.lastLengthMs);
     const samples = decode(bytes, width, this.encoding);
-    if (width === 2) this.#compareByteOrders(bytes);
+    if (width === 2) this.compareByteOrders(bytes);
     return samples;
   }
 
   truth(): AudioTruth {
-    const audioMs = (this.#samples * 1000) / this.sampleRate;
-    const wallMs = this.#lastFrameMs - this.#firstFrameMs;
+    const audioMs = (this.samples * 1000) / this.sampleRate;
+    const wallMs = this.lastFrameMs - this.firstFrameMs;
     return {
-      samples: this.#samples,
+      samples: this.samples,
       audioMs,
       wallMs,
       // The last frame's own length lies after the last time stamp.
-      realTimeRatio: wallMs > 0 ? (audioMs - this.#lastLengthMs) / wallMs : 0,
-      frameMs: [...this.#frameMs],
-      longestGapMs: this.#longestGapMs,
-      byteOrderSuspect: this.#roughness > SWAPPED_IS_SMOOTHER * this.#swappedRoughness,
+      realTimeRatio: wallMs > 0 ? (audioMs - this.lastLengthMs) / wallMs : 0,
+      frameMs: [...this.frameMs],
+      longestGapMs: this.longestGapMs,
+      byteOrderSuspect: this.roughness > SWAPPED_IS_SMOOTHER * this.swappedRoughness,
     };
   }
 
-  #compareByteOrders(bytes: Buffer): void {
+  private compareByteOrders(bytes: Buffer): void {
     for (let at = 2; at + 2 <= bytes.length; at += 2) {
-      this.#roughness += Math.abs(bytes.readInt16LE(at) - bytes.readInt16LE(at - 2));
-      this.#swappedRoughness += Math.abs(bytes.readInt16BE(at) - bytes.readInt16BE(at - 2));
+      this.roughness += Math.abs(bytes.readInt16LE(at) - bytes.readInt16LE(at - 2));
+      this.swappedRoughness += Math.abs(bytes.readInt16BE(at) - bytes.readInt16BE(at - 2));
     }
   }
 }

@@ -28,11 +28,11 @@ export class HttpExchange {
   readonly headers: Record<string, string>;
   /** Aborted when the client goes before the answer is complete. */
   readonly aborted: AbortSignal;
-  readonly #parts: ExchangeParts;
-  readonly #body: Promise<Buffer>;
+  private readonly parts: ExchangeParts;
+  private readonly readBody: Promise<Buffer>;
 
   constructor(parts: ExchangeParts) {
-    this.#parts = parts;
+    this.parts = parts;
     this.connection = parts.connection;
     this.method = parts.request.method ?? 'GET';
     this.path = parts.url.pathname;
@@ -44,18 +44,18 @@ export class HttpExchange {
       if (!parts.response.writableFinished) abort.abort(new Error('the client has gone'));
     });
     parts.response.on('error', () => undefined);
-    this.#body = readBody(parts);
-    this.#body.catch(() => undefined);
+    this.readBody = readBody(parts);
+    this.readBody.catch(() => undefined);
   }
 
   body(): Promise<Buffer> {
-    return this.#body;
+    return this.readBody;
   }
 
   /** The body as JSON, undefined where it does not parse. */
   async json(): Promise<unknown> {
     try {
-      return JSON.parse((await this.#body).toString());
+      return JSON.parse((await this.readBody).toString());
     } catch {
       return undefined;
     }
@@ -63,12 +63,12 @@ export class HttpExchange {
 
   /** A complete answer; an object goes as JSON, bytes and texts as they are. */
   reply(status: number, body?: unknown, headers: Record<string, string> = {}): void {
-    const { response } = this.#parts;
+    const { response } = this.parts;
     if (response.destroyed || response.writableEnded) return;
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     const bytes =
       body === undefined ? Buffer.alloc(0) : Buffer.from(isRaw ? (body as string) : JSON.stringify(body));
-    this.#parts.log.add({
+    this.parts.log.add({
       connection: this.connection,
       direction: 'out',
       kind: 'response',
@@ -77,7 +77,7 @@ export class HttpExchange {
       bytes: bytes.length,
       ...(isRaw || body === undefined ? {} : { json: body }),
     });
-    this.#parts.onBytes('out', bytes.length);
+    this.parts.onBytes('out', bytes.length);
     const type = isRaw ? 'application/octet-stream' : 'application/json';
     response.writeHead(status, { 'content-type': type, 'content-length': bytes.length, ...headers });
     response.end(bytes);
@@ -85,8 +85,8 @@ export class HttpExchange {
 
   /** The connection is gone before an answer. */
   reset(): void {
-    this.#parts.log.add({ connection: this.connection, direction: 'out', kind: 'fault', fault: 'reset' });
-    this.#parts.response.socket?.destroy();
+    this.parts.log.add({ connection: this.connection, direction: 'out', kind: 'fault', fault: 'reset' });
+    this.parts.response.socket?.destroy();
   }
 
   /** A streamed answer; its head goes with the first byte where that is ordered late, as with real vendors. */
@@ -95,15 +95,15 @@ export class HttpExchange {
     headers: Record<string, string> = {},
     shape: StreamShape = {},
   ): Promise<ByteStream> {
-    const { response, log, clock } = this.#parts;
-    const { firstByteDelayMs, ...rest } = { ...shape, ...this.#parts.orderedShape };
+    const { response, log, clock } = this.parts;
+    const { firstByteDelayMs, ...rest } = { ...shape, ...this.parts.orderedShape };
     if (firstByteDelayMs) await clock.sleep(firstByteDelayMs);
     if (!response.destroyed) {
       response.writeHead(status, headers);
       response.flushHeaders();
       log.add({ connection: this.connection, direction: 'out', kind: 'response', status, headers });
     }
-    const onBytes = (bytes: number) => this.#parts.onBytes('out', bytes);
+    const onBytes = (bytes: number) => this.parts.onBytes('out', bytes);
     return new ByteStream(response, rest, { clock, log, connection: this.connection, onBytes });
   }
 

@@ -36,106 +36,106 @@ const DEFAULT_WITHIN_MS = 10_000;
  * frames that no step asks for are passed over: keep-alives come when they like.
  */
 export class ScriptPlayer {
-  readonly #socket: EmulatedSocket;
-  readonly #clock: ProviderClock;
-  readonly #violations: Violations;
-  readonly #frames: { json: unknown; text: string }[] = [];
-  #audioBytes = 0;
-  #closed = false;
-  #wake: () => void = () => undefined;
+  private readonly socket: EmulatedSocket;
+  private readonly clock: ProviderClock;
+  private readonly violations: Violations;
+  private readonly frames: { json: unknown; text: string }[] = [];
+  private audioBytes = 0;
+  private closed = false;
+  private wake: () => void = () => undefined;
 
   constructor(socket: EmulatedSocket, clock: ProviderClock, violations: Violations) {
-    this.#socket = socket;
-    this.#clock = clock;
-    this.#violations = violations;
+    this.socket = socket;
+    this.clock = clock;
+    this.violations = violations;
     socket.scripted = true;
     socket.onText((json, text) => {
       const audio = base64Bytes(json);
-      if (audio > 0) this.#audioBytes += audio;
-      else this.#frames.push({ json, text });
-      this.#wake();
+      if (audio > 0) this.audioBytes += audio;
+      else this.frames.push({ json, text });
+      this.wake();
     });
     socket.onBinary((bytes) => {
-      if (bytes.length === 0) this.#frames.push({ json: undefined, text: '' });
-      this.#audioBytes += bytes.length;
-      this.#wake();
+      if (bytes.length === 0) this.frames.push({ json: undefined, text: '' });
+      this.audioBytes += bytes.length;
+      this.wake();
     });
     socket.onClose(() => {
-      this.#closed = true;
-      this.#wake();
+      this.closed = true;
+      this.wake();
     });
   }
 
   async play(steps: readonly ScriptStep[]): Promise<void> {
     for (const [index, step] of steps.entries()) {
-      if (this.#closed && !('expectClose' in step)) return;
-      if (await this.#step(step)) continue;
-      if (!this.#closed) {
-        this.#violations.add(`script step ${index}: ${JSON.stringify(step)} did not come in time`);
-        this.#socket.cut();
+      if (this.closed && !('expectClose' in step)) return;
+      if (await this.step(step)) continue;
+      if (!this.closed) {
+        this.violations.add(`script step ${index}: ${JSON.stringify(step)} did not come in time`);
+        this.socket.cut();
       }
       return;
     }
   }
 
-  async #step(step: ScriptStep): Promise<boolean> {
+  private async step(step: ScriptStep): Promise<boolean> {
     if ('expect' in step)
-      return this.#await(step.withinMs, () => this.#take((frame) => holds(frame.json, step.expect)));
+      return this.await(step.withinMs, () => this.take((frame) => holds(frame.json, step.expect)));
     if ('expectEmpty' in step)
-      return this.#await(step.withinMs, () => this.#take((frame) => frame.text === ''));
-    if ('expectClose' in step) return this.#await(step.withinMs, () => this.#closed);
+      return this.await(step.withinMs, () => this.take((frame) => frame.text === ''));
+    if ('expectClose' in step) return this.await(step.withinMs, () => this.closed);
     if ('expectAudioBytes' in step) {
-      const came = await this.#await(step.withinMs, () => this.#audioBytes >= step.expectAudioBytes);
-      this.#audioBytes = 0;
+      const came = await this.await(step.withinMs, () => this.audioBytes >= step.expectAudioBytes);
+      this.audioBytes = 0;
       return came;
     }
     if ('pauseMs' in step) {
-      await this.#clock.sleep(step.pauseMs);
+      await this.clock.sleep(step.pauseMs);
       return true;
     }
-    if (step.delayMs) await this.#clock.sleep(step.delayMs);
-    if ('emit' in step) this.#socket.send(step.emit);
-    else if ('emitText' in step) this.#socket.sendText(step.emitText);
-    else if ('close' in step) this.#socket.close(step.close, step.reason);
-    else this.#fault(step.fault);
+    if (step.delayMs) await this.clock.sleep(step.delayMs);
+    if ('emit' in step) this.socket.send(step.emit);
+    else if ('emitText' in step) this.socket.sendText(step.emitText);
+    else if ('close' in step) this.socket.close(step.close, step.reason);
+    else this.fault(step.fault);
     return true;
   }
 
-  #fault(fault: string): void {
+  private fault(fault: string): void {
     const acts: Record<string, () => void> = {
-      cut: () => this.#socket.cut(),
-      reset: () => this.#socket.reset(),
-      silent: () => this.#socket.goSilent(),
-      'half json': () => this.#socket.sendHalfJson(),
-      'cut in frame': () => this.#socket.cutInFrame(),
-      oversized: () => this.#socket.sendOversized(),
-      unknown: () => this.#socket.sendUnknown(),
-      duplicate: () => this.#socket.duplicateLast(),
+      cut: () => this.socket.cut(),
+      reset: () => this.socket.reset(),
+      silent: () => this.socket.goSilent(),
+      'half json': () => this.socket.sendHalfJson(),
+      'cut in frame': () => this.socket.cutInFrame(),
+      oversized: () => this.socket.sendOversized(),
+      unknown: () => this.socket.sendUnknown(),
+      duplicate: () => this.socket.duplicateLast(),
     };
     acts[fault]?.();
   }
 
   /** Takes the first waiting frame that fits, and with it the older ones that nobody asked for. */
-  #take(fits: (frame: { json: unknown; text: string }) => boolean): boolean {
-    const at = this.#frames.findIndex(fits);
+  private take(fits: (frame: { json: unknown; text: string }) => boolean): boolean {
+    const at = this.frames.findIndex(fits);
     if (at === -1) return false;
-    this.#frames.splice(0, at + 1);
+    this.frames.splice(0, at + 1);
     return true;
   }
 
-  #await(withinMs: number | undefined, done: () => boolean): Promise<boolean> {
+  private await(withinMs: number | undefined, done: () => boolean): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (came: boolean) => {
         cancel();
-        this.#wake = () => undefined;
+        this.wake = () => undefined;
         resolve(came);
       };
-      const cancel = this.#clock.after(withinMs ?? DEFAULT_WITHIN_MS, () => finish(false));
-      this.#wake = () => {
+      const cancel = this.clock.after(withinMs ?? DEFAULT_WITHIN_MS, () => finish(false));
+      this.wake = () => {
         if (done()) finish(true);
-        else if (this.#closed) finish(false);
+        else if (this.closed) finish(false);
       };
-      this.#wake();
+      this.wake();
     });
   }
 }

@@ -48,44 +48,44 @@ const MIN_BURST_MS = 50;
 
 /** Finds utterances by energy and says what they say. When an utterance is over is for the vendor to decide. */
 export class SpeechReader {
-  readonly #hearing: Hearing;
-  readonly #cursor: TextCursor;
-  readonly #rate: number;
-  readonly #tickSamples: number;
-  #rest = new Int16Array(0);
-  #burst: Int16Array[] = [];
-  #ticks = 0;
-  #soundTicks = 0;
-  #open = false;
-  #startMs = 0;
-  #lastSoundMs = 0;
-  #words: HeardWord[] = [];
+  private readonly hearing: Hearing;
+  private readonly cursor: TextCursor;
+  private readonly rate: number;
+  private readonly tickSamples: number;
+  private rest = new Int16Array(0);
+  private burst: Int16Array[] = [];
+  private ticks = 0;
+  private soundTicks = 0;
+  private openWord = false;
+  private startMs = 0;
+  private lastSoundMs = 0;
+  private readWords: HeardWord[] = [];
 
   constructor(options: { sampleRate: number; hearing: Hearing; cursor: TextCursor }) {
-    this.#hearing = options.hearing;
-    this.#cursor = options.cursor;
-    this.#rate = options.sampleRate;
-    this.#tickSamples = (options.sampleRate * TICK_MS) / 1000;
+    this.hearing = options.hearing;
+    this.cursor = options.cursor;
+    this.rate = options.sampleRate;
+    this.tickSamples = (options.sampleRate * TICK_MS) / 1000;
   }
 
   get heardMs(): number {
-    return this.#ticks * TICK_MS;
+    return this.ticks * TICK_MS;
   }
 
   get open(): boolean {
-    return this.#open;
+    return this.openWord;
   }
 
   /** A generator, so that the vendor may take an utterance between two ticks: run it to its end. */
   *read(samples: Int16Array): Generator<SpeechTick> {
-    const all = new Int16Array(this.#rest.length + samples.length);
-    all.set(this.#rest);
-    all.set(samples, this.#rest.length);
+    const all = new Int16Array(this.rest.length + samples.length);
+    all.set(this.rest);
+    all.set(samples, this.rest.length);
     let at = 0;
-    for (; at + this.#tickSamples <= all.length; at += this.#tickSamples) {
-      yield this.#tick(all.subarray(at, at + this.#tickSamples));
+    for (; at + this.tickSamples <= all.length; at += this.tickSamples) {
+      yield this.tick(all.subarray(at, at + this.tickSamples));
     }
-    this.#rest = all.slice(at);
+    this.rest = all.slice(at);
   }
 
   /** A whole recording as one utterance, null where nothing is said. */
@@ -97,70 +97,70 @@ export class SpeechReader {
 
   /** The words of the open utterance so far; of a script, as many as there was time for. */
   words(): HeardWord[] {
-    if ('words' in this.#hearing) return [...this.#words];
-    const words = this.#scriptWords();
-    const isComplete = this.heardMs - this.#lastSoundMs >= SCRIPT_COMPLETE_MS;
-    const inTime = 1 + Math.floor((this.#lastSoundMs - this.#startMs) / SCRIPT_WORD_MS);
+    if ('words' in this.hearing) return [...this.readWords];
+    const words = this.scriptWords();
+    const isComplete = this.heardMs - this.lastSoundMs >= SCRIPT_COMPLETE_MS;
+    const inTime = 1 + Math.floor((this.lastSoundMs - this.startMs) / SCRIPT_WORD_MS);
     const shown = isComplete ? words.length : Math.min(words.length, inTime);
-    return this.#open ? spread(words.slice(0, shown), this.#startMs, this.#lastSoundMs) : [];
+    return this.openWord ? spread(words.slice(0, shown), this.startMs, this.lastSoundMs) : [];
   }
 
   /** Ends the open utterance with all of its words; null where none is open. */
   take(): Utterance | null {
-    if (!this.#open) return null;
-    this.#endBurst();
+    if (!this.openWord) return null;
+    this.endBurst();
     const words =
-      'words' in this.#hearing ? this.#words : spread(this.#scriptWords(), this.#startMs, this.#lastSoundMs);
+      'words' in this.hearing ? this.readWords : spread(this.scriptWords(), this.startMs, this.lastSoundMs);
     const utterance = {
       text: words.map(({ word }) => word).join(' '),
       words,
-      startMs: this.#startMs,
-      endMs: this.#lastSoundMs,
+      startMs: this.startMs,
+      endMs: this.lastSoundMs,
     };
-    this.#words = [];
-    this.#open = false;
-    this.#soundTicks = 0;
-    this.#cursor.at += 1;
+    this.readWords = [];
+    this.openWord = false;
+    this.soundTicks = 0;
+    this.cursor.at += 1;
     return utterance;
   }
 
-  #tick(frame: Int16Array): SpeechTick {
-    this.#ticks += 1;
+  private tick(frame: Int16Array): SpeechTick {
+    this.ticks += 1;
     const sounds = isSound(frame);
-    this.#soundTicks = sounds ? this.#soundTicks + 1 : 0;
-    if (sounds) this.#burst.push(frame.slice());
-    const started = !this.#open && this.#soundTicks >= START_TICKS;
+    this.soundTicks = sounds ? this.soundTicks + 1 : 0;
+    if (sounds) this.burst.push(frame.slice());
+    const started = !this.openWord && this.soundTicks >= START_TICKS;
     if (started) {
-      this.#open = true;
-      this.#startMs = this.heardMs - START_TICKS * TICK_MS;
+      this.openWord = true;
+      this.startMs = this.heardMs - START_TICKS * TICK_MS;
     }
-    if (this.#open && sounds) this.#lastSoundMs = this.heardMs;
-    if (!sounds) this.#endBurst();
+    if (this.openWord && sounds) this.lastSoundMs = this.heardMs;
+    if (!sounds) this.endBurst();
     return {
       atMs: this.heardMs,
       started,
-      open: this.#open,
-      silenceMs: this.#open ? this.heardMs - this.#lastSoundMs : 0,
+      open: this.openWord,
+      silenceMs: this.openWord ? this.heardMs - this.lastSoundMs : 0,
     };
   }
 
-  #endBurst(): void {
-    const frames = this.#burst;
-    this.#burst = [];
-    if (!('words' in this.#hearing) || !this.#open || frames.length * TICK_MS < MIN_BURST_MS) return;
-    const burst = new Int16Array(frames.length * this.#tickSamples);
-    for (const [index, frame] of frames.entries()) burst.set(frame, index * this.#tickSamples);
-    const word = readTone(burst, this.#hearing.words, this.#rate);
-    this.#words.push({
+  private endBurst(): void {
+    const frames = this.burst;
+    this.burst = [];
+    if (!('words' in this.hearing) || !this.openWord || frames.length * TICK_MS < MIN_BURST_MS) return;
+    const burst = new Int16Array(frames.length * this.tickSamples);
+    for (const [index, frame] of frames.entries()) burst.set(frame, index * this.tickSamples);
+    const word = readTone(burst, this.hearing.words, this.rate);
+    this.readWords.push({
       word,
-      startMs: this.#lastSoundMs - frames.length * TICK_MS,
-      endMs: this.#lastSoundMs,
+      startMs: this.lastSoundMs - frames.length * TICK_MS,
+      endMs: this.lastSoundMs,
     });
   }
 
-  #scriptWords(): string[] {
-    if (!('texts' in this.#hearing)) return [];
-    return (this.#hearing.texts[this.#cursor.at] ?? '').split(' ').filter(Boolean);
+  private scriptWords(): string[] {
+    if (!('texts' in this.hearing)) return [];
+    return (this.hearing.texts[this.cursor.at] ?? '').split(' ').filter(Boolean);
   }
 }
 

@@ -3,11 +3,11 @@ import type { ByteStream } from './byte-stream.ts';
 /** Server-sent events over a shaped stream. Every method tells whether the client is still there. */
 export class SseWriter {
   readonly stream: ByteStream;
-  readonly #lineEnd: string;
+  private readonly lineEnd: string;
 
   constructor(stream: ByteStream) {
     this.stream = stream;
-    this.#lineEnd = stream.shape.lineEnd ?? '\n';
+    this.lineEnd = stream.shape.lineEnd ?? '\n';
   }
 
   /** One event and one chunk; an object goes as JSON. */
@@ -18,12 +18,12 @@ export class SseWriter {
       ...(fields.id === undefined ? [] : [`id: ${fields.id}`]),
       ...text.split('\n').map((line) => `data: ${line}`),
     ];
-    return this.stream.write(lines.map((line) => line + this.#lineEnd).join('') + this.#lineEnd);
+    return this.stream.write(lines.map((line) => line + this.lineEnd).join('') + this.lineEnd);
   }
 
   /** A line that clients ignore, such as a ping. */
   comment(text: string): Promise<boolean> {
-    return this.stream.write(`: ${text}${this.#lineEnd}${this.#lineEnd}`);
+    return this.stream.write(`: ${text}${this.lineEnd}${this.lineEnd}`);
   }
 
   raw(chunk: string | Uint8Array): Promise<boolean> {

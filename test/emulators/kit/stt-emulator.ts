@@ -31,12 +31,12 @@ export interface Ear {
 
 /** The ears of an emulator; its connections share one place in the script. */
 export class Ears {
-  readonly #hearing: Hearing;
-  readonly #cursor: TextCursor = { at: 0 };
-  readonly #byConnection = new Map<number, Ear>();
+  private readonly hearing: Hearing;
+  private readonly cursor: TextCursor = { at: 0 };
+  private readonly byConnection = new Map<number, Ear>();
 
   constructor(options: SttEmulatorOptions) {
-    this.#hearing = options.hearing ?? { texts: [] };
+    this.hearing = options.hearing ?? { texts: [] };
   }
 
   open(socket: EmulatedSocket, format: { sampleRate: number; encoding: string; clock: ProviderClock }): Ear {
@@ -44,23 +44,23 @@ export class Ears {
       audio: new HeardAudio(format),
       reader: new SpeechReader({
         sampleRate: format.sampleRate,
-        hearing: this.#hearing,
-        cursor: this.#cursor,
+        hearing: this.hearing,
+        cursor: this.cursor,
       }),
     };
-    this.#byConnection.set(socket.index, ear);
+    this.byConnection.set(socket.index, ear);
     return ear;
   }
 
   truth(index: number): AudioTruth {
-    const ear = this.#byConnection.get(index);
+    const ear = this.byConnection.get(index);
     if (!ear) throw new Error(`connection ${index} has sent no audio`);
     return ear.audio.truth();
   }
 
   /** A reader outside any socket, for a vendor that takes whole files. */
   reader(sampleRate: number): SpeechReader {
-    return new SpeechReader({ sampleRate, hearing: this.#hearing, cursor: this.#cursor });
+    return new SpeechReader({ sampleRate, hearing: this.hearing, cursor: this.cursor });
   }
 }
 

@@ -3,20 +3,20 @@
  * exactly the trespass that it provoked.
  */
 export class Violations {
-  #list: string[] = [];
+  private found: string[] = [];
 
   add(...texts: string[]): void {
-    this.#list.push(...texts);
+    this.found.push(...texts);
   }
 
   get list(): readonly string[] {
-    return this.#list;
+    return this.found;
   }
 
   /** The list, which is empty afterwards. */
   take(): string[] {
-    const list = this.#list;
-    this.#list = [];
+    const list = this.found;
+    this.found = [];
     return list;
   }
 }

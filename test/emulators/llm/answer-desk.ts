@@ -44,30 +44,30 @@ export class AnswerDesk {
   readonly served: ServedRequest[] = [];
   readonly refused: RefusedRequest[] = [];
   readonly clock: ProviderClock;
-  readonly #violations: Violations;
-  readonly #queue: ScriptedAnswer[] = [];
-  #responder: Responder = plainResponder;
-  readonly #waiting = new Set<() => void>();
-  #count = 0;
+  private readonly violations: Violations;
+  private readonly queue: ScriptedAnswer[] = [];
+  private responder: Responder = plainResponder;
+  private readonly waiters = new Set<() => void>();
+  private count = 0;
 
   constructor(clock: ProviderClock, violations: Violations) {
     this.clock = clock;
-    this.#violations = violations;
+    this.violations = violations;
   }
 
   /** The next requests get these answers, one each, in this order. */
   script(...answers: readonly ScriptedAnswer[]): void {
-    this.#queue.push(...answers);
+    this.queue.push(...answers);
   }
 
   /** Answers every request for which no scripted answer is left. */
   respondWith(responder: Responder): void {
-    this.#responder = responder;
+    this.responder = responder;
   }
 
   /** Scripted answers that nobody has asked for yet. */
   get waiting(): number {
-    return this.#queue.length;
+    return this.queue.length;
   }
 
   /** Resolves with the request at `index`, counted from 0, once it has come. Rejects after `timeoutMs` of real time. */
@@ -77,22 +77,22 @@ export class AnswerDesk {
         const found = this.served.find((request) => request.index === index);
         if (!found) return;
         clearTimeout(timer);
-        this.#waiting.delete(look);
+        this.waiters.delete(look);
         resolve(found);
       };
       const timer = setTimeout(() => {
-        this.#waiting.delete(look);
-        reject(new Error(`request ${index} did not come within ${timeoutMs} ms; ${this.#count} came`));
+        this.waiters.delete(look);
+        reject(new Error(`request ${index} did not come within ${timeoutMs} ms; ${this.count} came`));
       }, timeoutMs);
-      this.#waiting.add(look);
+      this.waiters.add(look);
       look();
     });
   }
 
   take(asked: Omit<AskedRequest, 'index'>, path: string): ServedRequest {
-    const request: AskedRequest = { index: this.#count, ...asked };
-    this.#count += 1;
-    const answer = limited(this.#queue.shift() ?? this.#responder(request), request.maxTokens);
+    const request: AskedRequest = { index: this.count, ...asked };
+    this.count += 1;
+    const answer = limited(this.queue.shift() ?? this.responder(request), request.maxTokens);
     const served: ServedRequest = {
       ...request,
       path,
@@ -106,14 +106,14 @@ export class AnswerDesk {
     };
     this.served.push(served);
     if (this.served.length > MAX_REMEMBERED) this.served.shift();
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of [...this.waiters]) wake();
     return served;
   }
 
   refuse(complaint: Complaint, path: string, body: unknown): void {
     this.refused.push({ path, complaint, body });
     if (this.refused.length > MAX_REMEMBERED) this.refused.shift();
-    if (complaint.violation) this.#violations.add(`${path}: ${complaint.message}`);
+    if (complaint.violation) this.violations.add(`${path}: ${complaint.message}`);
   }
 }
 

@@ -30,7 +30,7 @@ interface StoredPrefix {
  * longest kept prefix that it begins with. Below `floorTokens` nothing is kept and nothing is wrong.
  */
 export class BreakpointCache {
-  readonly #prefixes = new Map<string, StoredPrefix>();
+  private readonly prefixes = new Map<string, StoredPrefix>();
 
   use(model: string, blocks: readonly PromptBlock[], floorTokens: number, nowMs: number): BreakpointUse {
     const sizes: number[] = [];
@@ -44,7 +44,7 @@ export class BreakpointCache {
       keys.push(hash.copy().digest('hex'));
     }
     const marks = blocks.flatMap((block, index) => (block.mark ? [{ index, ttl: block.mark.ttl }] : []));
-    const readIndex = this.#longestKept(keys, marks, nowMs);
+    const readIndex = this.longestKept(keys, marks, nowMs);
     const readTokens = readIndex === -1 ? 0 : (sizes[readIndex] ?? 0);
     const use: BreakpointUse = { readTokens, created5mTokens: 0, created1hTokens: 0, plainTokens: 0 };
     let counted = readTokens;
@@ -53,9 +53,9 @@ export class BreakpointCache {
       const key = keys[index] ?? '';
       if (prefixTokens < floorTokens) continue;
       const ttlMs = TTL_MS[ttl];
-      const kept = this.#prefixes.get(key);
+      const kept = this.prefixes.get(key);
       const lives = kept !== undefined && kept.expiresAtMs > nowMs;
-      this.#prefixes.set(key, { ttlMs, expiresAtMs: nowMs + (lives ? Math.max(kept.ttlMs, ttlMs) : ttlMs) });
+      this.prefixes.set(key, { ttlMs, expiresAtMs: nowMs + (lives ? Math.max(kept.ttlMs, ttlMs) : ttlMs) });
       if (prefixTokens <= counted) continue;
       use[ttl === '1h' ? 'created1hTokens' : 'created5mTokens'] += prefixTokens - counted;
       counted = prefixTokens;
@@ -65,14 +65,14 @@ export class BreakpointCache {
   }
 
   clear(): void {
-    this.#prefixes.clear();
+    this.prefixes.clear();
   }
 
-  #longestKept(keys: readonly string[], marks: readonly { index: number }[], nowMs: number): number {
+  private longestKept(keys: readonly string[], marks: readonly { index: number }[], nowMs: number): number {
     let longest = -1;
     for (const { index } of marks) {
       for (let at = index; at >= Math.max(0, index - LOOKBACK_BLOCKS); at -= 1) {
-        const kept = this.#prefixes.get(keys[at] ?? '');
+        const kept = this.prefixes.get(keys[at] ?? '');
         if (!kept || kept.expiresAtMs <= nowMs) continue;
         kept.expiresAtMs = nowMs + kept.ttlMs;
         longest = Math.max(longest, at);

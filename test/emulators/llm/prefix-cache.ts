@@ -23,28 +23,28 @@ const MAX_PROMPTS = 200;
  * and cache key. A prompt counts for `ttlMs`; a request that finds it refreshes it.
  */
 export class PrefixCache {
-  readonly #prompts: StoredPrompt[] = [];
+  private readonly prompts: StoredPrompt[] = [];
 
   use(group: string, prompt: string, ttlMs: number, nowMs: number): PrefixUse {
     const words = wordsOf(prompt);
     const total = tokensOfWords(words.length);
     if (total < FLOOR_TOKENS) return { cachedTokens: 0, writtenTokens: 0 };
     let shared = 0;
-    for (const stored of this.#prompts) {
+    for (const stored of this.prompts) {
       if (stored.group !== group || stored.expiresAtMs <= nowMs) continue;
       const common = commonLength(stored.words, words);
       if (inSteps(tokensOfWords(common)) >= FLOOR_TOKENS) stored.expiresAtMs = nowMs + ttlMs;
       shared = Math.max(shared, common);
     }
     const cachedTokens = inSteps(Math.min(tokensOfWords(shared), total - 1));
-    this.#prompts.push({ group, words, expiresAtMs: nowMs + ttlMs });
-    if (this.#prompts.length > MAX_PROMPTS) this.#prompts.shift();
+    this.prompts.push({ group, words, expiresAtMs: nowMs + ttlMs });
+    if (this.prompts.length > MAX_PROMPTS) this.prompts.shift();
     const counted = cachedTokens >= FLOOR_TOKENS ? cachedTokens : 0;
     return { cachedTokens: counted, writtenTokens: inSteps(total) - counted };
   }
 
   clear(): void {
-    this.#prompts.length = 0;
+    this.prompts.length = 0;
   }
 }
 

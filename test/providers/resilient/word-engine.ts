@@ -88,18 +88,18 @@ export function broken(provider: string, what: string): Error {
 }
 
 class WordSession implements SttSession {
-  readonly #rules: EngineRules;
-  readonly #plan: SessionPlan;
-  readonly #handlers: SttHandlers;
-  readonly #count: WordEngine['fed'][number];
-  readonly #wordSamples: number;
-  #over = false;
-  #value = 0;
-  #run = 0;
-  #words: string[] = [];
-  #told = 0;
-  #wordsEndAt = 0;
-  #pending = new Set<(error: Error) => void>();
+  private readonly rules: EngineRules;
+  private readonly plan: SessionPlan;
+  private readonly handlers: SttHandlers;
+  private readonly count: WordEngine['fed'][number];
+  private readonly wordSamples: number;
+  private over = false;
+  private value = 0;
+  private run = 0;
+  private words: string[] = [];
+  private told = 0;
+  private wordsEndAt = 0;
+  private pending = new Set<(error: Error) => void>();
 
   constructor(
     rules: EngineRules,
@@ -107,105 +107,105 @@ class WordSession implements SttSession {
     handlers: SttHandlers,
     count: WordEngine['fed'][number],
   ) {
-    this.#rules = rules;
-    this.#plan = plan;
-    this.#handlers = handlers;
-    this.#count = count;
-    this.#wordSamples = WORD_S * (rules.rateHz ?? RATE_HZ);
+    this.rules = rules;
+    this.plan = plan;
+    this.handlers = handlers;
+    this.count = count;
+    this.wordSamples = WORD_S * (rules.rateHz ?? RATE_HZ);
   }
 
   feed(samples: Int16Array): void {
-    if (this.#over) return;
+    if (this.over) return;
     for (const sample of samples) {
-      if (this.#count.samples === 0) this.#count.firstAtMs = this.#rules.clock.nowMs();
-      this.#count.samples += 1;
-      if (!this.#plan.deaf && !this.#isDumb) this.#hear(sample);
-      if (this.#count.samples === this.#plan.breaksAfterSamples) {
-        this.#break('cut the line');
+      if (this.count.samples === 0) this.count.firstAtMs = this.rules.clock.nowMs();
+      this.count.samples += 1;
+      if (!this.plan.deaf && !this.isDumb) this.hear(sample);
+      if (this.count.samples === this.plan.breaksAfterSamples) {
+        this.break('cut the line');
         return;
       }
     }
-    this.#count.lastAtMs = this.#rules.clock.nowMs();
+    this.count.lastAtMs = this.rules.clock.nowMs();
   }
 
   flush(signal: AbortSignal): Promise<SttResult> {
-    if (this.#over) return Promise.reject(broken(this.#rules.name, 'is over'));
-    if (!this.#isDumb) {
-      this.#endRun();
-      this.#tellFinal(0);
+    if (this.over) return Promise.reject(broken(this.rules.name, 'is over'));
+    if (!this.isDumb) {
+      this.endRun();
+      this.tellFinal(0);
     }
-    const text = this.#words.join(' ');
-    this.#words = [];
-    this.#told = 0;
+    const text = this.words.join(' ');
+    this.words = [];
+    this.told = 0;
     return new Promise((resolve, reject) => {
-      this.#pending.add(reject);
+      this.pending.add(reject);
       const answer = () => {
-        if (this.#pending.delete(reject)) resolve({ text, confidence: text === '' ? null : 0.9 });
+        if (this.pending.delete(reject)) resolve({ text, confidence: text === '' ? null : 0.9 });
       };
-      this.#rules.clock.after(this.#rules.flushMs, answer);
-      if (this.#plan.breaksInFlush !== undefined) {
-        this.#rules.clock.after(this.#plan.breaksInFlush, () => this.#break('cut the line in a flush'));
+      this.rules.clock.after(this.rules.flushMs, answer);
+      if (this.plan.breaksInFlush !== undefined) {
+        this.rules.clock.after(this.plan.breaksInFlush, () => this.break('cut the line in a flush'));
       }
       signal.addEventListener('abort', () => {
-        if (this.#pending.delete(reject)) reject(signal.reason);
+        if (this.pending.delete(reject)) reject(signal.reason);
       });
     });
   }
 
   discard(): void {
-    this.#words = [];
-    this.#told = 0;
-    this.#run = 0;
+    this.words = [];
+    this.told = 0;
+    this.run = 0;
   }
 
   async close(): Promise<void> {
-    this.#over = true;
+    this.over = true;
   }
 
-  get #isDumb(): boolean {
-    return this.#count.samples > (this.#plan.dumbAfterSamples ?? Number.POSITIVE_INFINITY);
+  private get isDumb(): boolean {
+    return this.count.samples > (this.plan.dumbAfterSamples ?? Number.POSITIVE_INFINITY);
   }
 
-  #hear(sample: number): void {
-    if (sample === this.#value && this.#run < this.#wordSamples) {
-      this.#run += 1;
+  private hear(sample: number): void {
+    if (sample === this.value && this.run < this.wordSamples) {
+      this.run += 1;
     } else {
-      this.#endRun();
-      this.#value = sample;
-      this.#run = 1;
+      this.endRun();
+      this.value = sample;
+      this.run = 1;
     }
-    if (this.#run === this.#wordSamples && this.#value !== 0) this.#endRun();
+    if (this.run === this.wordSamples && this.value !== 0) this.endRun();
   }
 
   /** A word that is not whole is told as what it is: a piece. */
-  #endRun(): void {
-    const { wordsPerFinal } = this.#rules;
-    if (this.#value !== 0 && this.#run > 0) {
-      const isWhole = this.#run === this.#wordSamples;
-      this.#words.push(`w${this.#value - FIRST_VALUE}${isWhole ? '' : `(${this.#run})`}`);
-      this.#wordsEndAt = this.#count.samples;
-      this.#handlers.onInterim(this.#words.join(' '));
-      if (wordsPerFinal > 0) this.#tellFinal(wordsPerFinal);
+  private endRun(): void {
+    const { wordsPerFinal } = this.rules;
+    if (this.value !== 0 && this.run > 0) {
+      const isWhole = this.run === this.wordSamples;
+      this.words.push(`w${this.value - FIRST_VALUE}${isWhole ? '' : `(${this.run})`}`);
+      this.wordsEndAt = this.count.samples;
+      this.handlers.onInterim(this.words.join(' '));
+      if (wordsPerFinal > 0) this.tellFinal(wordsPerFinal);
     }
-    this.#run = 0;
-    this.#value = 0;
+    this.run = 0;
+    this.value = 0;
   }
 
-  #tellFinal(atLeast: number): void {
-    const open = this.#words.length - this.#told;
-    if (this.#rules.wordsPerFinal === 0 || open === 0 || open < atLeast) return;
-    const text = this.#words.slice(this.#told).join(' ');
-    this.#told = this.#words.length;
-    const uptoSample = this.#rules.stampsFinals ? this.#wordsEndAt : null;
-    this.#handlers.onFinal?.({ text, confidence: 0.9, uptoSample });
+  private tellFinal(atLeast: number): void {
+    const open = this.words.length - this.told;
+    if (this.rules.wordsPerFinal === 0 || open === 0 || open < atLeast) return;
+    const text = this.words.slice(this.told).join(' ');
+    this.told = this.words.length;
+    const uptoSample = this.rules.stampsFinals ? this.wordsEndAt : null;
+    this.handlers.onFinal?.({ text, confidence: 0.9, uptoSample });
   }
 
-  #break(what: string): void {
-    if (this.#over) return;
-    this.#over = true;
-    const error = broken(this.#rules.name, what);
-    for (const reject of this.#pending) reject(error);
-    this.#pending.clear();
-    this.#handlers.onFailure(error);
+  private break(what: string): void {
+    if (this.over) return;
+    this.over = true;
+    const error = broken(this.rules.name, what);
+    for (const reject of this.pending) reject(error);
+    this.pending.clear();
+    this.handlers.onFailure(error);
   }
 }

@@ -12,7 +12,7 @@ const UNSEEN = 1e-5;
  * Witten and Bell's interpolation (1991): a context that was followed by many different pieces trusts itself less.
  */
 export class PieceModel {
-  readonly #contexts = new Map<string, { total: number; next: Map<string, number> }>();
+  private readonly contexts = new Map<string, { total: number; next: Map<string, number> }>();
 
   /** Counts one name. */
   learn(pieces: readonly Piece[]): void {
@@ -20,11 +20,11 @@ export class PieceModel {
     for (let at = 1; at < keys.length; at++) {
       for (let length = 0; length < ORDER && length <= at; length++) {
         const context = keys.slice(at - length, at).join(' ');
-        const entry = this.#contexts.get(context) ?? { total: 0, next: new Map<string, number>() };
+        const entry = this.contexts.get(context) ?? { total: 0, next: new Map<string, number>() };
         const key = keys[at] ?? '>';
         entry.total++;
         entry.next.set(key, (entry.next.get(key) ?? 0) + 1);
-        this.#contexts.set(context, entry);
+        this.contexts.set(context, entry);
       }
     }
   }
@@ -33,7 +33,7 @@ export class PieceModel {
   score(history: readonly string[], key: string): number {
     let probability = UNSEEN;
     for (let length = 0; length < ORDER && length <= history.length; length++) {
-      const entry = this.#contexts.get(history.slice(history.length - length).join(' '));
+      const entry = this.contexts.get(history.slice(history.length - length).join(' '));
       if (!entry) break;
       const kinds = entry.next.size;
       probability = ((entry.next.get(key) ?? 0) + kinds * probability) / (entry.total + kinds);
