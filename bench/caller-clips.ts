@@ -57,7 +57,7 @@ export async function loadSpeech(): Promise<Int16Array[]> {
   return speech;
 }
 
-/** One 20 ms frame as it travels (appliance.md, "Dialler WebSocket"). */
+/** One 20 ms frame as it travels (docs/dialler-protocol.md). */
 export function encodeFrame(samples: Int16Array, framing: Framing): Buffer | string {
   const bytes = samplesToBytes(samples);
   return framing === 'binary' ? bytes : `{"event":"media","media":{"payload":"${bytes.toString('base64')}"}}`;

@@ -27,7 +27,7 @@ import { readSettings } from '../src/platform/settings.ts';
  * libraries, from the product's wrapper and from its route table. Servers that nobody asks cost the others nothing.
  */
 const [, , folder = '', calls = '0'] = process.argv;
-/** A long prompt as people write them; interface.md puts no limit. */
+/** A long prompt as people write them; the interface sets no limit. */
 const PROMPT_BYTES = 8_192;
 const VARIABLES = 30;
 const HELLO = { status: 'ok', answer: 'the same small document from everybody' };

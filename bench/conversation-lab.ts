@@ -43,7 +43,7 @@ export interface JudgedInterruptions {
 }
 
 const LATE_SAMPLES = 1.2 * LINE_RATE_HZ;
-/** What model and voice take at good providers (runtime-peers.md 5: 350 and 150 ms); a turn is taken back until then. */
+/** What model and voice take at good providers (350 and 150 ms); a turn is taken back until then. */
 export const PROVIDERS_MS = 500;
 const PROVIDERS_SAMPLES = (PROVIDERS_MS * LINE_RATE_HZ) / 1000;
 

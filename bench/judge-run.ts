@@ -16,7 +16,9 @@ export interface Verdict {
   warnings: string[];
 }
 
-/** A dialler that is later than this itself cannot judge the pacing of others (performance.md 7.1). */
+/**
+ * A dialler that is later than this itself cannot judge the pacing of others (docs/benchmarks.md, "Does it notice?").
+ */
 const DIALLER_P99_LIMIT_MS = 2;
 
 /**

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { requirementIds } from './support/requirements.ts';
 import { projectFiles, readProjectFile } from './support/source-files.ts';
 
 /**
@@ -15,15 +16,7 @@ function testNames(source: string): string[] {
   );
 }
 
-const requirements = new Map(
-  readProjectFile('test/requirements.txt')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => {
-      const [id, ...text] = line.split(' ');
-      return [id as string, text.join(' ')] as const;
-    }),
-);
+const requirements = new Set(requirementIds());
 
 const namedBy = new Map<string, string[]>();
 for (const file of projectFiles(['.ts'], 'test')) {
@@ -41,7 +34,7 @@ for (const file of projectFiles(['.json'], 'test/scenarios')) {
 }
 
 t.test('every requirement that a test name carries exists', async (t) => {
-  t.equal([...requirements.keys()].filter((id) => /^R\d+$/.test(id)).length, 179);
+  t.equal([...requirements].filter((id) => /^R\d+$/.test(id)).length, 179);
   t.ok(namedBy.size > 0, `${namedBy.size} ids stand in test names`);
   for (const [id, files] of namedBy) {
     if (!requirements.has(id)) t.fail(`${files.join(', ')} names ${id}, which is no requirement`);
@@ -49,10 +42,10 @@ t.test('every requirement that a test name carries exists', async (t) => {
 });
 
 t.test('the list of requirements with and without a test is printed', async (t) => {
-  const numbered = [...requirements.keys()].filter((id) => /^R\d+$/.test(id));
+  const numbered = [...requirements].filter((id) => /^R\d+$/.test(id));
   const covered = numbered.filter((id) => namedBy.has(id));
   const open = numbered.filter((id) => !namedBy.has(id));
-  const runtime = [...requirements.keys()].filter((id) => id.startsWith('RT-') && namedBy.has(id));
+  const runtime = [...requirements].filter((id) => id.startsWith('RT-') && namedBy.has(id));
   t.comment(`named by a test (${covered.length} of ${numbered.length}): ${covered.join(' ')}`);
   t.comment(`runtime rows named by a test: ${runtime.join(' ')}`);
   t.comment(`not named yet (${open.length}): ${open.join(' ')}`);

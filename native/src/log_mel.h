@@ -10,8 +10,8 @@ constexpr size_t kLogMelSamples = 128000;
 constexpr size_t kLogMelFrames = 800;
 
 /**
- * Features of the turn-end model from 8 s at 16 kHz, `kLogMelSamples` in, 80 rows of 800 out (runtime-peers.md 2.5,
- * steps 5 to 8). Samples that are not finite count as silence, so that one bad sample cannot spoil the verdict.
+ * Features of the turn-end model from 8 s at 16 kHz, `kLogMelSamples` in, 80 rows of 800 out (D-37). Samples that are
+ * not finite count as silence, so that one bad sample cannot spoil the verdict.
  */
 void logMel(const float* samples, float* out);
 

@@ -17,7 +17,7 @@ struct MelFilter {
 
 /**
  * The 80 filters from 0 to 8000 Hz over the bins of a 400-point transform at 16 kHz, on the Slaney mel scale with
- * Slaney area norm (runtime-peers.md 2.5, step 7). Built once per process.
+ * Slaney area norm (D-37). Built once per process.
  */
 const std::array<MelFilter, kMelCount>& melFilters();
 

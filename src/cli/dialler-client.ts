@@ -13,7 +13,7 @@ import { telephonyDialect, type WireDialect } from './wire-dialect.ts';
 export interface DiallerOptions {
   /** `ws://127.0.0.1:8090/ws/demo` */
   url: string;
-  /** Fields of the first message; custom ones become `call.*` (appliance.md, "Dialler WebSocket"). */
+  /** Fields of the first message; custom ones become `call.*` (docs/dialler-protocol.md, "Dialler to bot"). */
   connected?: Omit<ConnectedMessage, 'event' | 'media'>;
   framing?: Framing;
   /** How the call is spoken on the wire: `/ws/{bot_id}` by default, or `/partner/{bot_id}`. */

@@ -16,7 +16,7 @@ export interface PartnerDialectOptions {
   callSid?: string;
 }
 
-/** Carriers send their audio in pieces of this length (runtime-peers.md 3.1). */
+/** Carriers send their audio in pieces of this length (docs/partner-protocol.md). */
 const FRAME_MS = 100;
 
 /** The carrier's side of `/partner/{bot_id}`: `connected`, `start`, 100 ms of audio a message, marks as they play. */

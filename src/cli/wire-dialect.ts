@@ -17,7 +17,7 @@ export interface WireDialect {
 /** `odd` says in a sentence what cannot be read. */
 export type WireInbound = { audio: Int16Array } | { message: SlotMessage } | { odd: string };
 
-/** The dialler WebSocket `/ws/{bot_id}` (appliance.md, "Dialler WebSocket"). */
+/** The dialler WebSocket `/ws/{bot_id}` (docs/dialler-protocol.md). */
 export function telephonyDialect(options: {
   connected: Omit<ConnectedMessage, 'event' | 'media'> | undefined;
   framing: Framing | undefined;

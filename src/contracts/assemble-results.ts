@@ -15,7 +15,7 @@ export interface CallOutcome {
   disconnectedBy: DisconnectedBy;
   /** Call start to disconnect; a call starts when it is answered. */
   durationSeconds: number;
-  /** Where they are not the same: connect to disconnect, and the answered time in billing steps (decisions.md 28). */
+  /** Where they are not the same: connect to disconnect, and the answered time in billing steps (D-33). */
   rawSeconds?: number;
   billableSeconds?: number;
   transcript: TranscriptEntry[];
@@ -35,7 +35,7 @@ export interface PostCallOutcome {
 }
 
 /**
- * The results payload with every field of interface.md ("Call results payload"). The slot and main's salvage both
+ * The results payload with every field of the interface (R91 to R116). The slot and main's salvage both
  * build theirs here, so a crashed call's result has the shape of any other.
  */
 export function assembleResults(outcome: CallOutcome): CallResults {
@@ -56,7 +56,7 @@ export function assembleResults(outcome: CallOutcome): CallResults {
     usage_metrics: outcome.usage,
     events: outcome.events,
     ...transferFields(outcome.events),
-    // A socket call is answered when it connects, so all durations begin together (decisions.md 28).
+    // A socket call is answered when it connects, so all durations begin together (D-33).
     raw_duration_seconds: round(outcome.rawSeconds ?? outcome.durationSeconds),
     billable_duration_seconds: outcome.billableSeconds ?? Math.ceil(outcome.durationSeconds),
     ...roomFields(call, outcome.events),
@@ -66,7 +66,7 @@ export function assembleResults(outcome: CallOutcome): CallResults {
   };
 }
 
-/** What a call through a room has beside a socket call, under the names of the call record (control-plane.md 2.8). */
+/** What a call through a room has beside a socket call, under the names of the call record (D-48). */
 export function roomFields(call: JournalCall, events: readonly CallEvent[]) {
   if (call.roomName === undefined) return {};
   const answered = events.find((entry) => entry.event === 'answered');
@@ -82,8 +82,7 @@ export function roomFields(call: JournalCall, events: readonly CallEvent[]) {
 }
 
 /**
- * `was_transferred` is true only when `transfer_sent` fired and no later `transfer_failed` undid it
- * (interface.md, "Transfer fields in results").
+ * `was_transferred` is true only when `transfer_sent` fired and no later `transfer_failed` undid it (R114 to R116).
  */
 export function transferFields(events: readonly CallEvent[]) {
   const last = events.findLast(

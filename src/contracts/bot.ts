@@ -139,7 +139,7 @@ export type NewBot = Static<typeof NewBot>;
 
 export const BotId = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' });
 
-/** The bot as calls get it and as the store keeps it (interface.md, Bot). */
+/** The bot as calls get it and as the store keeps it (R35 to R42). */
 export const Bot = Type.Object(
   {
     bot_id: BotId,

@@ -1,5 +1,5 @@
 /**
- * Lifecycle entries of the results payload (interface.md, Events 2 and 3): every name that the runtime writes, with
+ * Lifecycle entries of the results payload (R167 to R172): every name that the runtime writes, with
  * the keys that may stand beside `event` and `ts`. docs/results.md says what each means; `test/contracts` holds the
  * two together, and the events of a call against this list.
  */
@@ -152,7 +152,7 @@ export const CALL_EVENTS = {
 
 export type CallEventName = keyof typeof CALL_EVENTS;
 
-/** interface.md, Events, `trigger`. */
+/** What ended a call, as `trigger` of its event says (R168). */
 export type HangupTrigger = 'end_call_tool' | 'closure_phrase' | 'dead_air_timeout' | 'max_duration';
 
 export interface CallEvent {

@@ -55,7 +55,7 @@ export interface ReplyGapSummary {
   mean_ms: { [stage in WaitStage]: number } | null;
 }
 
-/** Who a second of silence belongs to (runtime-peers.md 6, 11). */
+/** Who a second of silence belongs to (docs/results.md, "Whose silence was it?"). */
 export const SILENCE_OWNERS = ['caller', 'turn_wait', 'stt', 'llm', 'tool', 'tts', 'carrier'] as const;
 export type SilenceOwner = (typeof SILENCE_OWNERS)[number];
 
@@ -70,7 +70,7 @@ export interface SilenceTotals {
   both_ms: number;
 }
 
-/** How good the line was: tells a bad line from a bad bot (runtime-peers.md 6, 10). */
+/** How good the line was: tells a bad line from a bad bot (docs/results.md, "Bad line or bad bot?"). */
 export interface LineReport {
   /** 0 to 100; null where too little was heard to say. */
   score: number | null;

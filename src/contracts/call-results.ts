@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * The call results payload (interface.md, "Call results payload"): what a slot leaves, what main delivers, what the
+ * The call results payload (R91 to R116): what a slot leaves, what main delivers, what the
  * control plane accepts. Slots import the types only; the schema library stays out of their processes.
  */
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
@@ -83,7 +83,7 @@ export const ResultEvent = Type.Unsafe<{ event: string; ts: number; [extra: stri
   Type.Object({ event: Type.String(), ts: Type.Number() }, { additionalProperties: true }),
 );
 
-/** What the bot's quality prompt made of a call. Ours beside the fields of interface.md. */
+/** What the bot's quality prompt made of a call. Ours beside the fields of the interface. */
 export const QcResult = Type.Object(
   {
     score: Nullable(Type.Number({ description: '`score` of the model’s answer, where it is a number' })),
@@ -94,7 +94,7 @@ export const QcResult = Type.Object(
 );
 export type QcResult = Static<typeof QcResult>;
 
-/** Whether the caller wants to be called back, and when. Ours beside the fields of interface.md. */
+/** Whether the caller wants to be called back, and when. Ours beside the fields of the interface. */
 export const CallbackRequest = Type.Object(
   {
     requested: Type.Boolean(),

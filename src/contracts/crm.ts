@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * What a bot says about its CRM (interface.md, CRM integration; decisions.md 27), and what a call record keeps of it.
+ * What a bot says about its CRM (R153, R154, D-26), and what a call record keeps of it.
  * Every text here may hold `{{namespace.field}}`. Before the call the namespaces are `system`, `call` and `crm`; after
  * it `results`, `analysis` and `bot` come in addition. `{{secret.NAME}}` works in header values only.
  */
@@ -108,7 +108,7 @@ export const POST_CALL_PUSH_EXAMPLE: PostCallPush = {
   missing: 'null',
 };
 
-/** One line of `integration_log` (control-plane.md 2.8). No path and no query of the URL: they hold personal data. */
+/** One line of `integration_log` (R154). No path and no query of the URL: they hold personal data. */
 export const IntegrationLogEntry = Type.Object({
   kind: Type.Union([Type.Literal('prefetch'), Type.Literal('push'), Type.Literal('pre_call')]),
   at: Type.String({ description: 'ISO 8601 UTC' }),

@@ -6,7 +6,7 @@ import { PHONE_NUMBER_PATTERN } from './system-settings.ts';
 export const DIALOUT_PATH = '/rtc/dialout';
 
 /**
- * Body of `POST {fleet_url}/rtc/dialout` (interface.md). Other fields are refused: a caller who sends `variables` here
+ * Body of `POST {fleet_url}/rtc/dialout` (R160). Other fields are refused: a caller who sends `variables` here
  * would otherwise get a call without its data.
  */
 export const DialoutRequest = Type.Object(

@@ -1,10 +1,10 @@
-/** Answer of `GET /health/fleet` (control-plane.md 2.10). Callers may depend on `fleet_available` alone. */
+/** Answer of `GET /health/fleet` (R163, D-24). Callers may depend on `fleet_available` alone. */
 export interface FleetHealth {
   status: 'ok' | 'degraded' | 'draining';
   fleet_available: number;
   fleet_total: number;
   fleet_busy: number;
-  /** Slots that are kept for calls which a dialler is about to make (decisions.md 14); not in `fleet_available`. */
+  /** Slots that are kept for calls which a dialler is about to make (D-16); not in `fleet_available`. */
   fleet_reserved: number;
   fleet_draining: number;
   accepting: boolean;

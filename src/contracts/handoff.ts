@@ -1,7 +1,7 @@
 import type { TranscriptEntry } from './call-results.ts';
 
 /**
- * The worker's half of the agent desk (interface.md, Agent desk; control-plane.md 2.5): what a slot leaves in its spool
+ * The worker's half of the agent desk (R47, R130; docs/handoff.md): what a slot leaves in its spool
  * for main to bring to the desk, in order and until it is taken, also after the slot and this main are gone.
  */
 export const DESK_PATH = '/api/v1/agent-desk';
@@ -9,7 +9,7 @@ export const DESK_PATH = '/api/v1/agent-desk';
 /** `handoff.jsonl` in the spool folder: one {@link DeskNote} per line, appended and synced before main is told. */
 export const HANDOFF_FILE = 'handoff.jsonl';
 
-/** Body of `POST /enqueue` (interface.md, Agent-desk enqueue payload). */
+/** Body of `POST /enqueue` (R47, R122). */
 export interface EnqueueBody {
   call_id: string;
   room: string;
@@ -19,7 +19,7 @@ export interface EnqueueBody {
   transcript: TranscriptEntry[];
   variables: Record<string, unknown>;
   context: unknown;
-  /** Ours beside the names of interface.md. */
+  /** Ours beside the eight names of the interface. */
   session_id: string;
 }
 
@@ -45,7 +45,9 @@ export type DeskNote =
       body: { event: string; at: string; [extra: string]: unknown };
     };
 
-/** What a desk that answered an enqueue said (control-plane.md 2.5, route 1); every field may be missing. */
+/**
+ * What a desk that answered an enqueue said (docs/handoff.md, "What the desk receives"); every field may be missing.
+ */
 export interface DeskAnswer {
   position: number | null;
   agentsAvailable: number | null;

@@ -3,13 +3,13 @@
  * Bounds that only one file cares about stand in that file.
  */
 
-/** Telephony audio: LINEAR16, 8 kHz, mono (appliance.md, "Dialler WebSocket"). */
+/** Telephony audio: LINEAR16, 8 kHz, mono (R17). */
 export const LINE_RATE_HZ = 8000;
 /** One outgoing frame: 20 ms. */
 export const FRAME_SAMPLES = 160;
 export const FRAME_MS = 20;
 
-/** Silero's native window at 8 kHz: 256 new samples, 32 ms (runtime-peers.md 2.4). */
+/** Silero's native window at 8 kHz: 256 new samples, 32 ms (D-38). */
 export const VAD_WINDOW_SAMPLES = 256;
 
 /** `connected` must arrive within this, else 1008. */
@@ -43,12 +43,12 @@ export const PEER_GONE_BEFORE_AUDIO_MS = 30_000;
 
 /** The slot tells main that its pacer lives (RT-74). */
 export const HEARTBEAT_MS = 2_000;
-/** No heartbeat for this long: the slot is hung (decisions.md 7). */
+/** No heartbeat for this long: the slot is hung (D-9). */
 export const HUNG_AFTER_MS = 6_000;
 
 /** `max_call_duration_seconds` where the config is silent. */
 export const DEFAULT_MAX_CALL_SECONDS = 3_600;
-/** Analysis, quality check and callback extraction after a call, all together (decisions.md 29). */
+/** Analysis, quality check and callback extraction after a call, all together (D-31). */
 export const POST_CALL_LIMIT_MS = 60_000;
 /** Main ends a slot that overruns its maximum duration by this much (RT-24: enforced twice). */
 export const OVERRUN_GRACE_MS = 15_000;
@@ -57,7 +57,7 @@ export const OVERRUN_GRACE_MS = 15_000;
 export const MAX_TRANSCRIPT_ENTRIES = 2_000;
 /** Events per call; later ones are counted, not kept. */
 export const MAX_EVENTS = 5_000;
-/** Largest results document that is delivered or accepted (control-plane.md 2.11). */
+/** Largest results document that is delivered or accepted (D-28). */
 export const RESULTS_MAX_BYTES = 8 * 1_048_576;
 
 /** Words of a bot with a pronunciation of their own; the contract refuses more. */

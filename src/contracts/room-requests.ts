@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { BOT_ID_PATTERN } from './http-names.ts';
 
-/** Bodies of the fleet ingress's room routes (control-plane.md 2.10). */
+/** Bodies of the fleet ingress's room routes (docs/room-calls.md). */
 export const DISPATCH_PATH = '/rtc/dispatch';
 export const WIDGET_PATH = '/rtc/widget';
 export const ATTACH_PATH = '/attach';
@@ -109,7 +109,7 @@ export const AttachRequest = Type.Object(
 );
 export type AttachRequest = Static<typeof AttachRequest>;
 
-/** `POST /reservations`: a slot is kept for a call that is about to be dialled (decisions.md 14). */
+/** `POST /reservations`: a slot is kept for a call that is about to be dialled (D-16). */
 export const ReservationRequest = Type.Object(
   { campaign_id: Type.Optional(Type.String({ maxLength: 200 })), bot_id: Type.Optional(BotId) },
   { title: 'ReservationRequest', additionalProperties: false },

@@ -5,12 +5,12 @@
 
 /** A number that came over SIP calls or is called. */
 export const SIP_CUSTOMER_PREFIX = 'sip-';
-/** interface.md, Widget token: `widget-user-<8 chars of uuid>`. */
+/** Widget visitors are `widget-user-<8 characters of a uuid>` (R52). */
 export const WIDGET_USER_PREFIX = 'widget-user-';
 export const BOT_PREFIX = 'bot-';
-/** The caller of a socket call, whom the slot brings into a room (decisions.md 22). */
+/** The caller of a socket call, whom the slot brings into a room (D-44). */
 export const BRIDGED_CALLER_PREFIX = 'caller-';
-/** control-plane.md 2.4, RoomAccess. */
+/** Agents of the desk are `agent-<user id>-<8 characters>` (D-45). */
 export const AGENT_PREFIX = 'agent-';
 export const SUPERVISOR_PREFIX = 'supervisor-';
 
@@ -27,7 +27,7 @@ export function callRoomName(callId: string): string {
   return `${CALL_ROOM_PREFIX}${callId}`;
 }
 
-/** interface.md, Widget token: unique per call. */
+/** Unique per call (R54). */
 export function widgetRoomName(botId: string, uuid: string): string {
   return `widget-${botId}-${uuid.replaceAll('-', '').slice(0, 12)}`;
 }

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * The config response, control plane to slot (interface.md, "Config response"): a flat object. The inner shapes that
- * interface.md leaves open are declared here with the sentence that the API docs show. Slots import the types only.
+ * The config response, control plane to slot (R55 to R76): a flat object. The inner shapes that the interface leaves
+ * open (D-26) are declared here with the sentence that the API docs show. Slots import the types only.
  */
 export interface ProviderConfig {
   provider: string;

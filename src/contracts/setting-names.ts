@@ -1,6 +1,6 @@
 /**
  * Names of the system settings that are values. The environment variable of the same name in upper case seeds one on
- * the first start (appliance.md, Settings). Their types: `system-settings.ts`.
+ * the first start (D-13). Their types: `system-settings.ts`.
  */
 export const SETTING_VALUE_NAMES = [
   'livekit_url',

@@ -5,7 +5,7 @@ import type { MediaServerAccess } from './rooms.ts';
 import type { ConnectedMessage } from './wire.ts';
 
 /**
- * Main and slot over the fork channel: commands and facts, never audio (appliance.md, Shape 1).
+ * Main and slot over the fork channel: commands and facts, never audio (D-1).
  * Every message carries the version; a slot that meets an unknown one exits with a sentence.
  */
 
@@ -21,7 +21,7 @@ export interface SlotInit {
   /** `{bot_id}` placeholder or a base that gets `/{bot_id}` appended. */
   configUrl: string;
   coreSecret: string;
-  /** Origins that may be given the core secret (decisions.md 10). */
+  /** Origins that may be given the core secret (D-52). */
   ownOrigins: string[];
   /** Base of `recording_url`; empty in a worker without a control plane of its own. */
   baseUrl: string;
@@ -43,7 +43,7 @@ export interface SlotCall {
   media: MediaServerAccess | null;
 }
 
-/** How a call came into its room (interface.md, Call entry points). */
+/** How a call came into its room (R19 to R22). */
 export type RoomCallKind = 'sip_inbound' | 'sip_outbound' | 'attach' | 'widget';
 
 /** A call through a room of the media server. No socket travels with it: the slot joins by itself. */
@@ -59,7 +59,7 @@ export interface SlotRoomCall {
   customerIdentity: string;
   /** The connected event as a dialler would have sent it: `caller_id`, `from_number`, `call_direction`, and the rest. */
   connected: ConnectedMessage;
-  /** Another config endpoint than the host's (decisions.md 25); null for the host's. */
+  /** Another config endpoint than the host's (D-19); null for the host's. */
   configUrl: string | null;
   media: MediaServerAccess;
   /** Of `sip_outbound` only: whom to call. */

@@ -28,7 +28,7 @@ export interface SpoolOwner {
   botId: string;
   version: string;
   createdAt: string;
-  /** The room of a room call, so that whoever finds the slot dead can close it (decisions.md 8). */
+  /** The room of a room call, so that whoever finds the slot dead can close it (D-10). */
   room?: string;
 }
 

@@ -13,12 +13,12 @@ const Days = (what: string) =>
 const MediaUrl = (description: string) =>
   Nullable(Type.String({ maxLength: 500, pattern: '^(wss?|https?)://[^\\s@]+$', description }));
 
-/** Telephone numbers and extensions as a trunk takes them; E.164 is recommended (interface.md). */
+/** Telephone numbers and extensions as a trunk takes them; E.164 is recommended (R156). */
 export const PHONE_NUMBER_PATTERN = '^\\+?[0-9*#]{2,32}$';
 
 /**
- * The business settings of the installation (appliance.md, Settings). Flat, so that a name here, in the environment and
- * in interface.md is the same name. What a later part of the product obeys is kept and served until then.
+ * The business settings of the installation (D-13). Flat, so that a name here, in the environment and in the
+ * interface is the same name. What a later part of the product obeys is kept and served until then.
  */
 const properties = {
   livekit_url: MediaUrl('Media server as this host reaches it'),
@@ -80,7 +80,7 @@ const properties = {
 export const SystemValues = Type.Object(properties, { additionalProperties: false });
 export type SystemValues = Static<typeof SystemValues>;
 
-/** What holds until somebody says otherwise (interface.md, Limits, for the two of the agent desk). */
+/** What holds until somebody says otherwise (R174 for the two of the agent desk). */
 export const DEFAULT_VALUES: Readonly<SystemValues> = Object.freeze({
   livekit_url: null,
   livekit_public_url: null,

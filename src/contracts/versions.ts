@@ -1,6 +1,6 @@
 /**
  * Versions of what outlives one process or crosses between two of them.
- * An unknown version is refused with a sentence (decisions.md 4); a change of shape raises the number.
+ * An unknown version is refused with a sentence (D-6); a change of shape raises the number.
  */
 export const SLOT_MESSAGES_VERSION = 2;
 export const SPOOL_VERSION = 1;

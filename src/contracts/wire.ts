@@ -1,5 +1,5 @@
 /**
- * The dialler WebSocket `/ws/{bot_id}`: what travels, in both directions (appliance.md, "Dialler WebSocket").
+ * The dialler WebSocket `/ws/{bot_id}`: what travels, in both directions (docs/dialler-protocol.md).
  * JSON text frames with an `event` key; audio is LINEAR16, 8 kHz, mono, little-endian.
  */
 export type Framing = 'json' | 'binary';

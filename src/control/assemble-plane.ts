@@ -60,7 +60,7 @@ export interface Plane {
   routes: readonly AnyRoute[];
   authenticator: Authenticator;
   guard: CoreSecretGuard;
-  /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
+  /** Whether the ticket opens a call to this bot; it does so once (D-17). */
   consumeTicket(ticket: string, botId: string): boolean;
   media: Pick<Media, 'setup' | 'botForNumber'>;
   /** `listeningUrl` is where a process of this machine reaches the plane. */

@@ -15,7 +15,7 @@ export interface Control {
   readonly baseUrl: string;
   /** Where the first admin gets an account; null once there is one. */
   readonly setupUrl: string | null;
-  /** Whether the ticket opens a call to this bot; it does so once (decisions.md 19). */
+  /** Whether the ticket opens a call to this bot; it does so once (D-17). */
   consumeTicket(ticket: string, botId: string): boolean;
   /** The media server and the trunk to dial by; null while no media server is set up. Cheap: settings are cached. */
   mediaSetup(): Promise<MediaSetup | null>;

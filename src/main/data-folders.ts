@@ -2,7 +2,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, describeError } from '../platform/app-error.ts';
 
-/** Where main keeps what lasts (appliance.md, Settings: DATA_DIR). */
+/** Where main keeps what lasts (docs/operating.md, "What lies in `DATA_DIR`"). */
 export interface DataFolders {
   root: string;
   store: string;

@@ -27,7 +27,7 @@ export interface HealthSources {
   startedAt: string;
 }
 
-/** The answer of `GET /health/fleet` (control-plane.md 2.10). `detailed` adds what is not for everyone. */
+/** The answer of `GET /health/fleet` (R163, D-24). `detailed` adds what is not for everyone. */
 export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHealth {
   const { pool, orphans, draining } = sources;
   const slots = pool.slots();

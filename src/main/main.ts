@@ -48,7 +48,7 @@ export interface Main {
   health(): FleetHealth | null;
   /**
    * Drains: new calls get 503, idle slots leave, live calls go on to their end; then everything is closed. With
-   * `leaveCalls` the live calls talk on without us (appliance.md, rule 2), also in the middle of a drain. Idempotent.
+   * `leaveCalls` the live calls talk on without us (D-2), also in the middle of a drain. Idempotent.
    */
   stop(options?: { leaveCalls?: boolean }): Promise<void>;
 }
@@ -358,7 +358,7 @@ async function offerStoredRows(
   }
 }
 
-/** What every slot is told. Its own control plane is reached on loopback, also on one host over HTTP (appliance.md). */
+/** What every slot is told. Its own control plane is reached on loopback, also on one host over HTTP (D-12). */
 function slotInit(settings: Settings, control: Control | null): SlotInit {
   const { host } = settings.controlListen;
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;

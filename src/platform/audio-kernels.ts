@@ -17,7 +17,7 @@ export interface AudioKernels {
   Resampler: new (inputRate: number, outputRate: number) => Resampler;
   /**
    * Features of Smart Turn v3: 128000 float samples at 16 kHz (already left-padded) in, 80 x 800 out, row per mel
-   * (runtime-peers.md 2.5, steps 5 to 8).
+   * (D-37).
    */
   logMel(samples: Float32Array, out: Float32Array): void;
   /** `into[i] += from[i] * gain`, saturating; the shorter length counts. */

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 
 /**
  * A small HTTP client over node:http for slots and main. Slots do not use fetch: its first use costs 6 MB of private
- * memory per process (performance.md 1.1). Redirects are not followed; the whole exchange has one deadline.
+ * memory per process (D-14). Redirects are not followed; the whole exchange has one deadline.
  */
 export interface HttpAnswer {
   status: number;

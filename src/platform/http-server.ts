@@ -20,7 +20,7 @@ export { type FormPart, readMultipart } from './http-server/multipart.ts';
 
 /**
  * The only way to uWebSockets.js. A handler that throws before an abort handler is attached, or that answers a client
- * who has gone, ends the whole process there (libraries.md section 2); behind this wrapper it is one failed request.
+ * who has gone, ends the whole process there (D-4); behind this wrapper it is one failed request.
  */
 export interface HttpServer {
   /** Binds. Port 0 takes a free one. Throws `bad_setting` when the address cannot be had. */
@@ -31,7 +31,7 @@ export interface HttpServer {
 
 export interface HttpServerOptions {
   routes: readonly HttpRoute[];
-  /** Networks whose X-Forwarded-For counts (decisions.md 21). */
+  /** Networks whose X-Forwarded-For counts (D-54). */
   trustedProxies?: readonly string[];
   /** Told about every failure that is the server's own (5xx), for the log. */
   onError: (error: unknown, request: { requestId: string; method: string; path: string }) => void;

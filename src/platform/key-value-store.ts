@@ -92,7 +92,7 @@ export function openKeyValueStore(folder: string, options: { migrates?: boolean 
     root = open({
       path: folder,
       noSubdir: false,
-      // With overlapping sync, records that were acknowledged went missing after SIGKILL (performance.md section 5).
+      // With overlapping sync, records that were acknowledged went missing after SIGKILL (D-15).
       overlappingSync: false,
       encoding: 'string',
       maxDbs: MAX_TABLES,

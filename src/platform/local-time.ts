@@ -10,7 +10,7 @@ export interface LocalTime {
   weekday: Weekday;
 }
 
-/** Throws nothing: an unknown zone is read as UTC (interface.md, Bot: "bot timezone"). */
+/** Throws nothing: an unknown zone is read as UTC (R38). */
 export function localTime(timezone: string, epochMs: number): LocalTime {
   const parts: Record<string, string> = {};
   for (const { type, value } of (formatter(timezone) ?? UTC).formatToParts(epochMs)) parts[type] = value;
@@ -21,7 +21,7 @@ export function localTime(timezone: string, epochMs: number): LocalTime {
   };
 }
 
-/** The zone itself, or UTC for one that does not exist (interface.md, Bot: "bot timezone"). */
+/** The zone itself, or UTC for one that does not exist (R38). */
 export function usableTimezone(timezone: string): { timezone: string; known: boolean } {
   return formatter(timezone) ? { timezone, known: true } : { timezone: 'UTC', known: false };
 }

@@ -2,7 +2,7 @@ import pino from 'pino';
 
 /**
  * One JSON line per event, straight to the inherited standard output: slots share main's descriptor and never write
- * through a pipe that main owns, which would break with main (decisions.md 6). No transport threads.
+ * through a pipe that main owns, which would break with main (D-8). No transport threads.
  *
  * Ids stand under the same keys everywhere: `session_id`, `call_id`, `slot`. Telephone numbers are masked by
  * {@link maskNumber} at the call that logs them.

@@ -4,12 +4,12 @@ export function isLoopbackHost(host: string): boolean {
   return bare === 'localhost' || bare === '::1' || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-/** Plain http is for loopback only (decisions.md 11). */
+/** Plain http is for loopback only (D-53). */
 export function isSafeTransport(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname));
 }
 
-/** The core secret goes to own origins only, never to an arbitrary webhook or config URL (decisions.md 10). */
+/** The core secret goes to own origins only, never to an arbitrary webhook or config URL (D-52). */
 export function mayReceiveSecret(url: string, ownOrigins: readonly string[]): boolean {
   if (!URL.canParse(url)) return false;
   const parsed = new URL(url);

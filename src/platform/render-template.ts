@@ -2,7 +2,7 @@
 export type Variables = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 /**
- * Fills `{{namespace.field}}` (interface.md, Variable namespaces). A variable that is in no namespace stays as it is
+ * Fills `{{namespace.field}}` (R81, R82). A variable that is in no namespace stays as it is
  * written. One pass: a value that itself looks like a variable is not filled again, so a caller cannot make the prompt
  * show what was not meant for it.
  */

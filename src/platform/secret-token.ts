@@ -14,7 +14,7 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** An id as control-plane.md 2.11 asks for: `usr_` and 24 hexadecimal digits. */
+/** An id of the API (D-28): `usr_` and 24 hexadecimal digits. */
 export function newId(prefix: string): string {
   return `${prefix}${randomBytes(ID_BYTES).toString('hex')}`;
 }

@@ -13,7 +13,7 @@ export interface ListenAddress {
   port: number;
 }
 
-/** Boot settings (appliance.md, Settings), read once, frozen, then passed on. */
+/** Boot settings (D-13), read once, frozen, then passed on. */
 export interface Settings {
   readonly role: 'all' | 'worker' | 'control';
   readonly slots: number;
@@ -28,7 +28,7 @@ export interface Settings {
   readonly configUrl: string;
   readonly wsAuth: WsAuth;
   readonly trustedOrigins: readonly string[];
-  /** Networks of reverse proxies whose X-Forwarded-For counts (decisions.md 21). */
+  /** Networks of reverse proxies whose X-Forwarded-For counts (D-54). */
   readonly trustedProxies: readonly string[];
   /** Fleet doors that outbound calls are placed through; empty means the own one. */
   readonly fleetUrls: readonly string[];
@@ -116,7 +116,7 @@ export function readSettings(env: Environment, folder: string, installFolder: st
   return Object.freeze(settings);
 }
 
-/** appliance.md, Ports: an address that others can reach needs a secret and authenticated call sockets. */
+/** An address that others can reach needs a secret and authenticated call sockets (D-54). */
 function refuseOpenIngress(settings: Settings): void {
   const open: [string, ListenAddress, boolean][] = [
     ['CONTROL_LISTEN', settings.controlListen, settings.role !== 'worker'],

@@ -43,7 +43,7 @@ export interface LlmUsage {
   cacheCreationTokens: number | null;
 }
 
-/** How the prompt cache served one request (interface.md, `cache` dict). */
+/** How the prompt cache served one request (R112). */
 export interface LlmCacheUse {
   enabled: boolean;
   status: 'hit' | 'miss';

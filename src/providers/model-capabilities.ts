@@ -78,7 +78,7 @@ const ANTHROPIC = {
   retiredOn: null,
 } as const;
 
-/** Sources: reference/providers.md 4.2 (Gemini), 4.3 (OpenAI), 4.5 (Anthropic). */
+/** Sources: the model pages of Gemini, OpenAI and Anthropic, as of November 2026. */
 export const LLM_MODELS: readonly ModelCapabilities[] = [
   { ...GEMINI, pattern: /^gemini-3\.[78]-flash/, reasoning: ['low', 'medium', 'high'] },
   {
@@ -135,7 +135,7 @@ export const LLM_MODELS: readonly ModelCapabilities[] = [
   },
 ];
 
-/** Used where a bot names a provider but no model (reference/providers.md 7). */
+/** Used where a bot names a provider but no model (docs/providers.md, "Language models"). */
 export const DEFAULT_MODELS: Record<LlmVendor, string> = {
   gemini: 'gemini-3.5-flash-lite',
   openai: 'gpt-6-luna',

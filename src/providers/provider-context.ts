@@ -31,7 +31,7 @@ export function requestIdOf(header: (name: string) => string | null | undefined)
   return null;
 }
 
-/** Deepgram; OpenAI, ElevenLabs and most others; Anthropic (reference/providers.md 2 to 5). */
+/** Deepgram; OpenAI, ElevenLabs and most others; Anthropic. */
 const REQUEST_ID_HEADERS = ['dg-request-id', 'x-request-id', 'request-id'] as const;
 const MAX_REQUEST_ID_CHARS = 100;
 

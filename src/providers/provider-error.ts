@@ -36,7 +36,7 @@ export function failureClass(error: unknown): FailureClass {
   return details?.class ?? 'transient';
 }
 
-/** HTTP statuses that mean the same at every vendor (reference/providers.md 2). */
+/** HTTP statuses that mean the same at every vendor (D-34). */
 export function classOfStatus(status: number): FailureClass {
   if (status === 401 || status === 403) return 'auth';
   if (status === 402) return 'quota';

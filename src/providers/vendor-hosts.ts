@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../contracts/runtime-config.ts';
 
 /**
- * The vendors' own hosts (reference/providers.md 7.2), by the provider's name in a bot: the only places, beside those
+ * The vendors' own hosts (docs/providers.md, "Keys"), by the provider's name in a bot: the only places, beside those
  * that an admin lists, that a key of the system settings is sent to.
  */
 const DEEPGRAM = ['api.deepgram.com', 'api.eu.deepgram.com', 'api.au.deepgram.com'];

@@ -12,7 +12,7 @@ import {
   type VendorRefusal,
 } from './vendor-refusal.ts';
 
-/** From dialling to an open socket (reference/providers.md 1: 3 to 5 s). */
+/** From dialling to an open socket (D-34). */
 const HANDSHAKE_TIMEOUT_MS = 4_000;
 /** Protocol pings, so that a dead line is noticed by vendors that say nothing for long (reference 2). */
 const PING_EVERY_MS = 10_000;

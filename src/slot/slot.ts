@@ -21,8 +21,7 @@ import type { EndVerdict } from './wrap-up/end-arbiter.ts';
 
 /**
  * A slot: one process, one call at a time. Main tells it what it needs to know, hands it sockets, and may vanish at
- * any moment; a call that runs then goes on to its end, leaves its spool, and the slot leaves with it (appliance.md,
- * Shape 2).
+ * any moment; a call that runs then goes on to its end, leaves its spool, and the slot leaves with it (D-2).
  */
 const WARM_UP_BOUND_MS = 2_000;
 

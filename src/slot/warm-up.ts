@@ -9,7 +9,7 @@ const ws = createRequire(import.meta.url)('ws') as { WebSocket: typeof WebSocket
 
 /**
  * Runs one dummy handshake and a few frames through the real code at slot start, which takes 3 ms off the first
- * caller's set-up (performance.md 3). Resolves once done; a failure only means a cold first call.
+ * caller's set-up. Resolves once done; a failure only means a cold first call.
  */
 export async function warmUpgradePath(): Promise<void> {
   const server = createServer();

@@ -4,7 +4,7 @@ import type { PlainReply } from './llm/serve-answer.ts';
 
 type Refusal = readonly [status: number, type: string, message: string];
 
-/** Vendor's status and words for each kind of refusal (dossier 4.5, Errors). */
+/** Vendor's status and words for each kind of refusal (Anthropic's documentation, errors). */
 const REFUSALS: Record<RefusalKind, Refusal> = {
   rate_limit: [429, 'rate_limit_error', 'This request would exceed the rate limit for your organization.'],
   quota: [402, 'billing_error', 'Your credit balance is too low to access the API.'],

@@ -1,7 +1,7 @@
 import { checkFields, type FieldRule, type Fields } from './kit/field-rules.ts';
 import { checked, isRecord } from './llm/complaint.ts';
 
-/** Documented fields of a Messages request (dossier 4.5); all others are refused as extra inputs. */
+/** Documented fields of a Messages request (Anthropic's API reference); all others are refused as extra inputs. */
 const TEXT: FieldRule = { type: 'string' };
 const NAMED_TEXT: FieldRule = { type: 'string', required: true };
 

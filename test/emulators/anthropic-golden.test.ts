@@ -41,7 +41,7 @@ function request(more: Partial<MessageCreateParamsBase> = {}): MessageCreatePara
 }
 
 t.test(
-  '8.8 anthropic: the SDK streams a plain answer through pings, thinking and unknown events',
+  'D-35 anthropic: the SDK streams a plain answer through pings, thinking and unknown events',
   async (t) => {
     const emulator = await startAnthropic();
     t.teardown(() => emulator.close());
@@ -72,7 +72,7 @@ t.test(
   },
 );
 
-t.test('8.8 anthropic: the SDK joins the pieces of a tool’s input and returns the result', async (t) => {
+t.test('D-35 anthropic: the SDK joins the pieces of a tool’s input and returns the result', async (t) => {
   const emulator = await startAnthropic();
   t.teardown(() => emulator.close());
   const { messages } = sdk(emulator.url);
@@ -118,7 +118,7 @@ t.test('8.8 anthropic: the SDK joins the pieces of a tool’s input and returns 
   t.equal(emulator.violations.take().length, wrong.length);
 });
 
-t.test('8.8 anthropic: versions, keys and settings are checked as the vendor does', async (t) => {
+t.test('D-35 anthropic: versions, keys and settings are checked as the vendor does', async (t) => {
   const emulator = await startAnthropic();
   t.teardown(() => emulator.close());
   const ask = async (headers: Record<string, string>, more: object = {}) => {
@@ -165,7 +165,7 @@ t.test('8.8 anthropic: versions, keys and settings are checked as the vendor doe
 });
 
 t.test(
-  '8.8 anthropic: prefixes that end at a mark are written, read, and forgotten after their time',
+  'D-35 anthropic: prefixes that end at a mark are written, read, and forgotten after their time',
   async (t) => {
     const emulator = await startAnthropic();
     t.teardown(() => emulator.close());
@@ -224,7 +224,7 @@ t.test(
   },
 );
 
-t.test('8.8 anthropic: a conversation that grows reads its last mark within the lookback', async (t) => {
+t.test('D-35 anthropic: a conversation that grows reads its last mark within the lookback', async (t) => {
   const emulator = await startAnthropic({ cacheFloorTokens: 10 });
   t.teardown(() => emulator.close());
   const { messages } = sdk(emulator.url);
@@ -248,7 +248,7 @@ t.test('8.8 anthropic: a conversation that grows reads its last mark within the 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.8 anthropic: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
+t.test('D-35 anthropic: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
   const emulator = await startAnthropic();
   t.teardown(() => emulator.close());
   const { messages } = sdk(emulator.url);
@@ -283,7 +283,7 @@ t.test('8.8 anthropic: the SDK reports what the vendor refuses and how a stream 
 });
 
 t.test(
-  '8.8 anthropic: the SDK stops a stalled answer, and the emulator sees the connection go',
+  'D-35 anthropic: the SDK stops a stalled answer, and the emulator sees the connection go',
   async (t) => {
     const emulator = await startAnthropic({
       answers: [{ text: ['One ', 'two.'], fault: { kind: 'stall', after: 1 } }],

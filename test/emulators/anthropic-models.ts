@@ -1,6 +1,6 @@
 import { type Complaint, isRecord } from './llm/complaint.ts';
 
-/** The version that SDK 1.x sends, and the one before it (dossier 4.5). */
+/** The version that SDK 1.x sends, and the one before it. */
 export const API_VERSIONS = ['2023-06-01', '2026-10-21'];
 
 export interface ClaudeRules {

@@ -62,7 +62,7 @@ export function claudeTurnComplaint(turns: readonly Turn[]): Complaint | null {
   return null;
 }
 
-/** At most four marks, the long-lived ones first (dossier 4.5, Caching). */
+/** At most four marks, the long-lived ones first (Anthropic's documentation, prompt caching). */
 export function markComplaint(blocks: readonly PromptBlock[]): Complaint | null {
   const marks = blocks.flatMap((block) => (block.mark ? [block.mark.ttl] : []));
   if (marks.length > 4) {

@@ -46,7 +46,7 @@ interface ClaudeHouse extends LlmHouse {
   cacheNowMs(): number;
 }
 
-/** Anthropic's Messages API with prompt caching by marks, as documented (dossier 4.5, 8.8). */
+/** Anthropic's Messages API with prompt caching by marks, as documented (D-35). */
 export async function startAnthropic(options: AnthropicOptions = {}): Promise<AnthropicEmulator> {
   const cache = new BreakpointCache();
   let movedMs = 0;

@@ -21,10 +21,10 @@ export interface CartesiaEmulator extends Emulator {
 }
 
 const VERSIONS = ['2025-04-16', '2026-03-01', '2026-08-14'];
-/** A socket without a message for so long is closed (dossier 5.2). */
+/** A socket without a message for so long is closed (Cartesia's documentation). */
 const IDLE_MS = 300_000;
 
-/** Cartesia's text-to-speech socket (dossier 5.2, 8.10). */
+/** Cartesia's text-to-speech socket (D-35). */
 export async function startCartesia(options: CartesiaOptions = {}): Promise<CartesiaEmulator> {
   const apiKey = options.apiKey ?? 'sk_car_test_1234567890';
   const voice: ToneVoice = { ...DEFAULT_TONE_VOICE, ...options.voice };

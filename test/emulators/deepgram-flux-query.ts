@@ -1,6 +1,6 @@
 import { checkFields, checkQuery, type Fields } from './kit/field-rules.ts';
 
-/** Query of `/v2/listen`, reference/providers.md 3.2. What only `/v1/listen` knows is unknown here. */
+/** Query of `/v2/listen` (Deepgram's API reference). What only `/v1/listen` knows is unknown here. */
 const FIELDS: Fields = {
   model: { type: 'string', required: true, oneOf: ['flux-general-en', 'flux-general-multi'] },
   encoding: {

@@ -43,7 +43,7 @@ const FRAME_MS = 80;
 const CONFIDENCE_MS = 400;
 
 /**
- * Deepgram Flux, `/v2/listen` (reference/providers.md 3.2, 8.3). Without a script it detects turns: its confidence in
+ * Deepgram Flux, `/v2/listen` (D-35). Without a script it detects turns: its confidence in
  * the end grows with the silence, and crosses the thresholds that were asked for.
  */
 export async function startFlux(options: FluxOptions = {}): Promise<FluxEmulator> {

@@ -1,6 +1,6 @@
 import { checkQuery, type Fields } from './kit/field-rules.ts';
 
-/** Query of `/v1/listen`, reference/providers.md 3.1. */
+/** Query of `/v1/listen` (Deepgram's API reference). */
 const FIELDS: Fields = {
   model: { type: 'string', required: true },
   language: { type: 'string' },

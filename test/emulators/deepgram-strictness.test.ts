@@ -11,7 +11,7 @@ import { type Client, connect, frames, open, RAW_WORDS } from './raw-client.ts';
 const DEEPGRAM = 'model=nova-3&encoding=linear16&sample_rate=8000';
 const token = (emulator: SttEmulator) => ({ authorization: `Token ${emulator.key}` });
 
-t.test('8.2 deepgram: keys and queries that the vendor refuses are refused', async (t) => {
+t.test('D-35 deepgram: keys and queries that the vendor refuses are refused', async (t) => {
   const emulator = await open(t, startDeepgram());
   const url = `${emulator.wsUrl}/v1/listen`;
   t.equal(await connect(`${url}?${DEEPGRAM}`).status, 401);
@@ -43,7 +43,7 @@ t.test('8.2 deepgram: keys and queries that the vendor refuses are refused', asy
   good.socket.terminate();
 });
 
-t.test('8.2 deepgram: frames that the vendor refuses end the stream', async (t) => {
+t.test('D-35 deepgram: frames that the vendor refuses end the stream', async (t) => {
   const emulator = await open(t, startDeepgram());
   const session = async () => {
     const client = connect(`${emulator.wsUrl}/v1/listen?${DEEPGRAM}`, token(emulator));
@@ -70,7 +70,7 @@ t.test('8.2 deepgram: frames that the vendor refuses end the stream', async (t) 
   t.match(emulator.violations.take().join(), /audio after CloseStream/);
 });
 
-t.test('8.2 deepgram: ten seconds of nothing end the stream, a KeepAlive does not', async (t) => {
+t.test('D-35 deepgram: ten seconds of nothing end the stream, a KeepAlive does not', async (t) => {
   const clock = new HandClock();
   const emulator = await open(t, startDeepgram({ clock }));
   const client = connect(`${emulator.wsUrl}/v1/listen?${DEEPGRAM}`, token(emulator));
@@ -86,7 +86,7 @@ t.test('8.2 deepgram: ten seconds of nothing end the stream, a KeepAlive does no
 });
 
 t.test(
-  '8.2 deepgram: pieces of a long utterance tell every word once, also over a new connection',
+  'D-35 deepgram: pieces of a long utterance tell every word once, also over a new connection',
   async (t) => {
     const emulator = await open(t, startDeepgram({ hearing: { words: RAW_WORDS }, finalEveryWords: 3 }));
     const query = `${DEEPGRAM}&interim_results=true&endpointing=300`;
@@ -121,7 +121,7 @@ t.test(
   },
 );
 
-t.test('8.2 deepgram: a wrong byte order and a wrong rate are seen', async (t) => {
+t.test('D-35 deepgram: a wrong byte order and a wrong rate are seen', async (t) => {
   const emulator = await open(t, startDeepgram({ hearing: { words: RAW_WORDS } }));
   const client = connect(`${emulator.wsUrl}/v1/listen?${DEEPGRAM}&endpointing=300`, token(emulator));
   await client.status;
@@ -152,7 +152,7 @@ t.test('8.2 deepgram: a wrong byte order and a wrong rate are seen', async (t) =
 
 const FLUX = 'model=flux-general-en&encoding=linear16&sample_rate=8000';
 
-t.test('8.3 flux: queries that the vendor refuses are refused', async (t) => {
+t.test('D-35 flux: queries that the vendor refuses are refused', async (t) => {
   const emulator = await open(t, startFlux());
   const bad: [string, RegExp][] = [
     [`${FLUX}&interim_results=true`, /unknown key interim_results/],
@@ -177,7 +177,7 @@ t.test('8.3 flux: queries that the vendor refuses are refused', async (t) => {
 });
 
 t.test(
-  '8.3 flux: audio before Connected, odd frames, hasty Configures and v1 messages are violations',
+  'D-35 flux: audio before Connected, odd frames, hasty Configures and v1 messages are violations',
   async (t) => {
     const clock = new HandClock();
     const emulator = await open(t, startFlux({ clock }));
@@ -216,7 +216,7 @@ t.test(
   },
 );
 
-t.test('8.3 flux: turns end by model, by timeout and by force, and resume after an eager end', async (t) => {
+t.test('D-35 flux: turns end by model, by timeout and by force, and resume after an eager end', async (t) => {
   const emulator = await open(t, startFlux({ hearing: { words: RAW_WORDS }, connectedAfterMs: 0 }));
   const run = async (query: string, pieces: [string, number][], end?: string) => {
     const client = connect(`${emulator.wsUrl}/v2/listen?${FLUX}${query}`, token(emulator));

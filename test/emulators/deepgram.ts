@@ -34,7 +34,7 @@ const IDLE_MS = 10_000;
 const INTERIM_EVERY_MS = 200;
 
 /**
- * Deepgram's `/v1/listen` (reference/providers.md 3.1, 8.2). Without a script it transcribes: interim results five
+ * Deepgram's `/v1/listen` (D-35). Without a script it transcribes: interim results five
  * times a second, finals at the end of speech as asked for.
  */
 export async function startDeepgram(options: DeepgramOptions = {}): Promise<SttEmulator> {

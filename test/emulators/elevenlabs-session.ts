@@ -6,7 +6,7 @@ import { type ToneVoice, toneChunks } from './speech-tone.ts';
 
 /** How this ElevenLabs behaves where the vendor's builds differ, or where a test wants its bad side. */
 export interface ElevenLabsQuirks {
-  /** Both spellings occur (dossier 5.1). */
+  /** Both spellings occur. */
   durationKey: 'charDurationsMs' | 'charsDurationsMs';
   contextKey: 'contextId' | 'context_id';
   /** Messages with `audio: null` and `flush_done` ones between the others. */

@@ -45,7 +45,7 @@ const QUERY: Fields = {
 const PATH = /^\/v1\/text-to-speech\/([^/]+)\/multi-stream-input$/;
 
 /**
- * ElevenLabs' socket of many contexts (dossier 5.1, 8.9), written from its published description: there is no official
+ * ElevenLabs' socket of many contexts (D-35), written from its published description: there is no official
  * client that could prove it.
  */
 export async function startElevenLabs(options: ElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {

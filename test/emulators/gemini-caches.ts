@@ -19,7 +19,7 @@ export interface CachedContent {
   body: Record<string, unknown>;
 }
 
-/** Without a ttl an entry lives for an hour (dossier 4.2). */
+/** Without a ttl an entry lives for an hour (Gemini's documentation). */
 const DEFAULT_TTL_MS = 3_600_000;
 const PAGE_SIZE = 50;
 

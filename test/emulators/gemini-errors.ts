@@ -4,7 +4,7 @@ import type { PlainReply } from './llm/serve-answer.ts';
 
 type Refusal = readonly [status: number, code: string, message: string];
 
-/** Vendor's status and words for each kind of refusal (dossier 4.2, Errors). */
+/** Vendor's status and words for each kind of refusal (Gemini's documentation, errors). */
 const REFUSALS: Record<RefusalKind, Refusal> = {
   rate_limit: [
     429,

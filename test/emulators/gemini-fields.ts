@@ -1,7 +1,7 @@
 import { checkFields, type FieldRule, type Fields } from './kit/field-rules.ts';
 import { checked } from './llm/complaint.ts';
 
-/** Documented fields of Gemini's request bodies (dossier 4.2); all others are refused as unknown names. */
+/** Documented fields of Gemini's request bodies; all others are refused as unknown names. */
 const TEXT: FieldRule = { type: 'string' };
 const NUMBER: FieldRule = { type: 'number' };
 

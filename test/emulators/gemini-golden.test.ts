@@ -45,7 +45,7 @@ async function hear(stream: AsyncIterable<GenerateContentResponse>): Promise<Hea
 
 const says = (text: string): Content => ({ role: 'user', parts: [{ text }] });
 
-t.test('8.6 gemini: the SDK streams a plain answer under v1 and v1beta', async (t) => {
+t.test('D-35 gemini: the SDK streams a plain answer under v1 and v1beta', async (t) => {
   const emulator = await startGemini();
   t.teardown(() => emulator.close());
   for (const version of [undefined, 'v1', 'v1beta']) {
@@ -72,7 +72,7 @@ t.test('8.6 gemini: the SDK streams a plain answer under v1 and v1beta', async (
 });
 
 t.test(
-  '8.6 gemini: the SDK reads lines with CRLF whose characters are split over TCP segments',
+  'D-35 gemini: the SDK reads lines with CRLF whose characters are split over TCP segments',
   async (t) => {
     const text = 'नमस्ते, आपका स्वागत है। 😀 कैसे मदद करूँ?';
     const emulator = await startGemini({ answers: [{ text, splitEvery: 37, noise: true }] });
@@ -86,7 +86,7 @@ t.test(
 );
 
 t.test(
-  '8.6 gemini: the SDK sends a function call back with its signature, and without it is refused',
+  'D-35 gemini: the SDK sends a function call back with its signature, and without it is refused',
   async (t) => {
     const emulator = await startGemini();
     t.teardown(() => emulator.close());
@@ -128,7 +128,7 @@ t.test(
   },
 );
 
-t.test('8.6 gemini: the SDK creates, uses, extends and deletes a cache entry', async (t) => {
+t.test('D-35 gemini: the SDK creates, uses, extends and deletes a cache entry', async (t) => {
   const emulator = await startGemini();
   t.teardown(() => emulator.close());
   const { caches, models } = sdk(emulator.url);
@@ -184,7 +184,7 @@ t.test('8.6 gemini: the SDK creates, uses, extends and deletes a cache entry', a
   t.same(emulator.violations.list, [], 'an entry that is gone is nobody’s mistake');
 });
 
-t.test('8.6 gemini: an entry below the floor is refused with both counts', async (t) => {
+t.test('D-35 gemini: an entry below the floor is refused with both counts', async (t) => {
   const emulator = await startGemini();
   t.teardown(() => emulator.close());
   const { caches } = sdk(emulator.url);
@@ -201,7 +201,7 @@ t.test('8.6 gemini: an entry below the floor is refused with both counts', async
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.6 gemini: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
+t.test('D-35 gemini: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
   const emulator = await startGemini();
   t.teardown(() => emulator.close());
   const { models } = sdk(emulator.url);
@@ -221,7 +221,7 @@ t.test('8.6 gemini: the SDK reports what the vendor refuses and how a stream bre
 });
 
 t.test(
-  '8.6 gemini: the SDK hears filtered, blocked and malformed answers and thoughts as such',
+  'D-35 gemini: the SDK hears filtered, blocked and malformed answers and thoughts as such',
   async (t) => {
     const emulator = await startGemini({
       answers: [
@@ -251,7 +251,7 @@ t.test(
   },
 );
 
-t.test('8.6 gemini: the SDK stops a stalled answer, and the emulator sees the connection go', async (t) => {
+t.test('D-35 gemini: the SDK stops a stalled answer, and the emulator sees the connection go', async (t) => {
   const emulator = await startGemini({
     answers: [{ text: ['One ', 'two.'], fault: { kind: 'stall', after: 1 } }],
   });
@@ -272,7 +272,7 @@ t.test('8.6 gemini: the SDK stops a stalled answer, and the emulator sees the co
   t.equal(served?.aborted, true);
 });
 
-t.test('8.1 gemini: keys and unknown fields are refused as the vendor does', async (t) => {
+t.test('D-35 gemini: keys and unknown fields are refused as the vendor does', async (t) => {
   const emulator = await startGemini();
   t.teardown(() => emulator.close());
   const ask = (headers: Record<string, string>, body: object, model = MODEL) =>

@@ -13,7 +13,7 @@ export function modelComplaint(model: string, method: string): Complaint | null 
   };
 }
 
-/** Smallest entry that may be cached (dossier 4.2, observed; a test may set its own). */
+/** Smallest entry that may be cached (observed; a test may set its own). */
 export function geminiFloor(model: string): number {
   if (/^gemini-2\.5-flash-lite/.test(model)) return 2_048;
   if (/^gemini-2\.5-flash/.test(model)) return 1_024;
@@ -27,7 +27,7 @@ export function needsSignatures(model: string): boolean {
 
 /**
  * What a model says to a thinking setting it does not have: levels begin with the 3 family, and of these 3.7 flash,
- * 3.8 flash and every pro know no MINIMAL (dossier 4.2).
+ * 3.8 flash and every pro know no MINIMAL (Gemini's documentation, thinking).
  */
 export function thinkingComplaint(
   model: string,

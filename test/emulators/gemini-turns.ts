@@ -16,7 +16,7 @@ export const FOREIGN_CALL_SIGNATURE = 'skip_thought_signature_validator';
 
 /**
  * The first break of the rules for turns: a call comes after a user turn, its results come next and match it by id
- * and name, and a signature comes back as it was given (dossier 4.2).
+ * and name, and a signature comes back as it was given (Gemini's documentation).
  */
 export function turnComplaint(
   contents: readonly Record<string, unknown>[],

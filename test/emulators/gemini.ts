@@ -24,7 +24,7 @@ import { countTokens, wordsInside } from './llm/tokens.ts';
 export interface GeminiOptions extends LlmEmulatorOptions {
   /** Smallest cache entry in tokens; the model's own without it. */
   cacheFloorTokens?: number;
-  /** What the vendor says to an unknown, expired or foreign cache entry; both are seen (dossier 9). */
+  /** What the vendor says to an unknown, expired or foreign cache entry; both are seen. */
   lostCacheStatus?: 403 | 404;
   /** Between the lines of the stream; the vendor sends CRLF. */
   lineEnd?: '\n' | '\r\n';
@@ -36,7 +36,7 @@ export interface GeminiEmulator extends LlmEmulator {
   caches: GeminiCaches;
 }
 
-/** Gemini's generateContent with explicit caches, as documented (dossier 4.2, 8.6). */
+/** Gemini's generateContent with explicit caches, as documented (D-35). */
 export async function startGemini(options: GeminiOptions = {}): Promise<GeminiEmulator> {
   let caches: GeminiCaches | undefined;
   const emulator = await startLlmEmulator('gemini', options, (house) => {

@@ -5,7 +5,7 @@ import { silence, speakTones, TONE_WORD_MS } from './kit/tone-words.ts';
 
 /**
  * What a vendor's own SDK did at our emulator. `lines` is what it sent, normalised, to be compared with what our client
- * sends under the same settings (reference/providers.md 8).
+ * sends under the same settings (D-35).
  */
 export interface GoldenRun {
   lines: string[];

@@ -24,7 +24,7 @@ import {
 import { cacheTtlMs, type OpenAiHouse } from './openai-house.ts';
 import { hintComplaint, type OpenAiModelRules, settingComplaint } from './openai-models.ts';
 
-/** Chat Completions (dossier 4.3 A). */
+/** Chat Completions, as OpenAI's API reference has them. */
 export function chatRoute(house: OpenAiHouse): HttpRoute {
   return { method: 'POST', path: '/v1/chat/completions', handle: (exchange) => complete(house, exchange) };
 }

@@ -47,7 +47,7 @@ async function hear(client: OpenAI, body: ChatCompletionCreateParamsStreaming) {
   };
 }
 
-t.test('8.7 compat: each server has its own habits, and the SDK reads them all', async (t) => {
+t.test('D-35 compat: each server has its own habits, and the SDK reads them all', async (t) => {
   const vllm = await started(t, { server: 'vllm', cachedTokens: true });
   const fragments = await hear(vllm.client, request({ tools: TOOLS }));
   t.ok(fragments.calls.length > 1, 'fragments');
@@ -70,14 +70,14 @@ t.test('8.7 compat: each server has its own habits, and the SDK reads them all',
   for (const { emulator } of [vllm, llama, ollama]) t.same(emulator.violations.list, []);
 });
 
-t.test('8.7 compat: thoughts come under their own key and not as text', async (t) => {
+t.test('D-35 compat: thoughts come under their own key and not as text', async (t) => {
   const { client } = await started(t, { answers: [{ thoughts: ['Hm.'], text: 'Hello!' }] });
   const heard = await hear(client, request());
   t.equal(heard.text, 'Hello!');
   t.match(JSON.stringify(heard.chunks), /"reasoning_content":"Hm."/);
 });
 
-t.test('8.7 compat: fields outside the reduced list and late system messages are refused', async (t) => {
+t.test('D-35 compat: fields outside the reduced list and late system messages are refused', async (t) => {
   const { client, emulator } = await started(t, { server: 'vllm' });
   const wrong: Partial<ChatCompletionCreateParamsStreaming>[] = [
     { max_completion_tokens: 5 },
@@ -103,7 +103,7 @@ t.test('8.7 compat: fields outside the reduced list and late system messages are
   t.equal(emulator.desk.served.length, 0);
 });
 
-t.test('8.7 compat: servers that were started without tools, key or cache say so', async (t) => {
+t.test('D-35 compat: servers that were started without tools, key or cache say so', async (t) => {
   const vllm = await started(t, { server: 'vllm', toolsEnabled: false });
   await t.rejects(vllm.client.chat.completions.create(request({ tools: TOOLS })), {
     status: 400,

@@ -20,7 +20,7 @@ import { type ChatStyle, chatAnswer } from './openai-chat-stream.ts';
 import { openAiRefusal } from './openai-errors.ts';
 import { chatToolChoice, chatTools, responseFormat, stopWords } from './openai-fields.ts';
 
-/** A local server with the habits that its documentation admits (dossier 4.4). */
+/** A local server with the habits that its documentation admits. */
 export interface CompatOptions extends LlmEmulatorOptions {
   server?: 'vllm' | 'llama.cpp' | 'ollama';
   /** vLLM without its tool parser and llama.cpp without its template engine take no tools. */
@@ -44,7 +44,7 @@ export interface CompatEmulator extends LlmEmulator {
 
 export const COMPAT_MODEL = 'local-model';
 
-/** Chat Completions of a local server; everything outside the reduced list of fields is refused (dossier 8.7). */
+/** Chat Completions of a local server; everything outside the reduced list of fields is refused (D-35). */
 export async function startCompat(options: CompatOptions = {}): Promise<CompatEmulator> {
   const emulator = await startLlmEmulator('openai-compat', options, (house) => routes(house, options));
   return Object.assign(emulator, { url: `${emulator.httpUrl}/v1` });

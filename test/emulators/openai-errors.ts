@@ -4,7 +4,7 @@ import type { PlainReply } from './llm/serve-answer.ts';
 
 type Refusal = readonly [status: number, type: string, code: string | null, message: string];
 
-/** Vendor's status and words for each kind of refusal (dossier 4.3, Errors). */
+/** Vendor's status and words for each kind of refusal (OpenAI's documentation, error codes). */
 const REFUSALS: Record<RefusalKind, Refusal> = {
   rate_limit: [
     429,

@@ -73,7 +73,7 @@ function request(
 
 const hello: ChatCompletionMessageParam = { role: 'user', content: 'Good morning.' };
 
-t.test('8.7 openai: the SDK streams a plain answer, through comments and padding', async (t) => {
+t.test('D-35 openai: the SDK streams a plain answer, through comments and padding', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { completions } = sdk(emulator.url).chat;
@@ -111,59 +111,62 @@ t.test('8.7 openai: the SDK streams a plain answer, through comments and padding
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.7 openai: the SDK reads two calls whose fragments alternate and sends their results', async (t) => {
-  const emulator = await startOpenAi();
-  t.teardown(() => emulator.close());
-  const { completions } = sdk(emulator.url).chat;
-  const args = JSON.stringify({ day: 'सोमवार "early"\n' });
-  emulator.desk.script({
-    interleave: true,
-    splitEvery: 7,
-    toolCalls: [
-      // One piece ends inside an escape, and the segments end inside characters.
-      { name: 'find_slots', args, fragments: [args.slice(0, 16), args.slice(16, 17), args.slice(17)] },
-      { name: 'find_slots', args: { day: 'Tuesday' }, fragments: 3 },
-    ],
-  });
-  const tools = { tools: TOOLS, parallel_tool_calls: true };
-  const heard = await hear(await completions.create(request([hello], tools)));
-  t.same(heard.finish, ['tool_calls']);
-  t.same(
-    heard.calls.map((call) => JSON.parse(call.args)),
-    [{ day: 'सोमवार "early"\n' }, { day: 'Tuesday' }],
-  );
-  const called: ChatCompletionMessageParam = {
-    role: 'assistant',
-    content: null,
-    tool_calls: heard.calls.map((call) => ({
-      id: call.id,
-      type: 'function',
-      function: { name: call.name, arguments: call.args },
-    })),
-  };
-  const results = heard.calls.map(
-    (call): ChatCompletionMessageParam => ({
-      role: 'tool',
-      tool_call_id: call.id,
-      content: '["ten"]',
-    }),
-  );
-  const told = await hear(await completions.create(request([hello, called, ...results], tools)));
-  t.match(told.text, 'The tool says ["ten"]');
-  t.same(emulator.violations.take(), []);
+t.test(
+  'D-35 openai: the SDK reads two calls whose fragments alternate and sends their results',
+  async (t) => {
+    const emulator = await startOpenAi();
+    t.teardown(() => emulator.close());
+    const { completions } = sdk(emulator.url).chat;
+    const args = JSON.stringify({ day: 'सोमवार "early"\n' });
+    emulator.desk.script({
+      interleave: true,
+      splitEvery: 7,
+      toolCalls: [
+        // One piece ends inside an escape, and the segments end inside characters.
+        { name: 'find_slots', args, fragments: [args.slice(0, 16), args.slice(16, 17), args.slice(17)] },
+        { name: 'find_slots', args: { day: 'Tuesday' }, fragments: 3 },
+      ],
+    });
+    const tools = { tools: TOOLS, parallel_tool_calls: true };
+    const heard = await hear(await completions.create(request([hello], tools)));
+    t.same(heard.finish, ['tool_calls']);
+    t.same(
+      heard.calls.map((call) => JSON.parse(call.args)),
+      [{ day: 'सोमवार "early"\n' }, { day: 'Tuesday' }],
+    );
+    const called: ChatCompletionMessageParam = {
+      role: 'assistant',
+      content: null,
+      tool_calls: heard.calls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: call.args },
+      })),
+    };
+    const results = heard.calls.map(
+      (call): ChatCompletionMessageParam => ({
+        role: 'tool',
+        tool_call_id: call.id,
+        content: '["ten"]',
+      }),
+    );
+    const told = await hear(await completions.create(request([hello, called, ...results], tools)));
+    t.match(told.text, 'The tool says ["ten"]');
+    t.same(emulator.violations.take(), []);
 
-  await t.rejects(completions.create(request([hello, called, ...results.slice(1)], tools)), {
-    status: 400,
-    message: /did not have response messages/,
-  });
-  await t.rejects(completions.create(request([hello, ...results], tools)), {
-    status: 400,
-    message: /must be a response to a preceding message/,
-  });
-  t.equal(emulator.violations.take().length, 2);
-});
+    await t.rejects(completions.create(request([hello, called, ...results.slice(1)], tools)), {
+      status: 400,
+      message: /did not have response messages/,
+    });
+    await t.rejects(completions.create(request([hello, ...results], tools)), {
+      status: 400,
+      message: /must be a response to a preceding message/,
+    });
+    t.equal(emulator.violations.take().length, 2);
+  },
+);
 
-t.test('8.7 openai: every model refuses what it does not take', async (t) => {
+t.test('D-35 openai: every model refuses what it does not take', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { completions } = sdk(emulator.url).chat;
@@ -208,7 +211,7 @@ t.test('8.7 openai: every model refuses what it does not take', async (t) => {
   t.equal(emulator.desk.served.length, 0);
 });
 
-t.test('8.7 openai: tokens count as cached only where key and prefix repeat from 1024 on', async (t) => {
+t.test('D-35 openai: tokens count as cached only where key and prefix repeat from 1024 on', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { completions } = sdk(emulator.url).chat;
@@ -241,7 +244,7 @@ t.test('8.7 openai: tokens count as cached only where key and prefix repeat from
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.7 openai: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
+t.test('D-35 openai: the SDK reports what the vendor refuses and how a stream breaks', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { completions } = sdk(emulator.url).chat;
@@ -284,7 +287,7 @@ t.test('8.7 openai: the SDK reports what the vendor refuses and how a stream bre
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.7 openai: the SDK stops a stalled answer, and the emulator sees the connection go', async (t) => {
+t.test('D-35 openai: the SDK stops a stalled answer, and the emulator sees the connection go', async (t) => {
   const emulator = await startOpenAi({
     answers: [{ text: ['One ', 'two.'], fault: { kind: 'stall', after: 1 } }],
   });

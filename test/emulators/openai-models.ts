@@ -1,6 +1,6 @@
 import type { Complaint } from './llm/complaint.ts';
 
-/** What one family of models takes (dossier 4.3; a test may replace rules by model name). */
+/** What one family of models takes; a test may replace rules by model name. */
 export interface OpenAiModelRules {
   reasoning: boolean;
   efforts: readonly string[];

@@ -46,7 +46,7 @@ async function hear(stream: AsyncIterable<ResponseStreamEvent>) {
   return { events, text, last, response };
 }
 
-t.test('8.7 openai responses: the SDK streams text after reasoning, through unknown events', async (t) => {
+t.test('D-35 openai responses: the SDK streams text after reasoning, through unknown events', async (t) => {
   const emulator = await startOpenAi({
     answers: [{ thoughts: ['A greeting.'], text: 'Hello there!', noise: true }],
   });
@@ -70,7 +70,7 @@ t.test('8.7 openai responses: the SDK streams text after reasoning, through unkn
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.7 openai responses: the SDK returns the output of a function call', async (t) => {
+t.test('D-35 openai responses: the SDK returns the output of a function call', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { responses } = sdk(emulator.url);
@@ -94,7 +94,7 @@ t.test('8.7 openai responses: the SDK returns the output of a function call', as
   t.equal(emulator.violations.take().length, 2);
 });
 
-t.test('8.7 openai responses: every way to end is told in the last event', async (t) => {
+t.test('D-35 openai responses: every way to end is told in the last event', async (t) => {
   const emulator = await startOpenAi();
   t.teardown(() => emulator.close());
   const { responses } = sdk(emulator.url);
@@ -125,7 +125,7 @@ t.test('8.7 openai responses: every way to end is told in the last event', async
 });
 
 t.test(
-  '8.7 openai responses: cached tokens follow key and prefix, and unknown fields are refused',
+  'D-35 openai responses: cached tokens follow key and prefix, and unknown fields are refused',
   async (t) => {
     const emulator = await startOpenAi();
     t.teardown(() => emulator.close());

@@ -13,7 +13,7 @@ import { cacheTtlMs, type OpenAiHouse } from './openai-house.ts';
 import { hintComplaint, type OpenAiModelRules, settingComplaint } from './openai-models.ts';
 import { failedEvent, responsesAnswer } from './openai-responses-stream.ts';
 
-/** The Responses API (dossier 4.3 B). */
+/** The Responses API, as OpenAI's API reference has it. */
 export function responsesRoute(house: OpenAiHouse): HttpRoute {
   return { method: 'POST', path: '/v1/responses', handle: (exchange) => respond(house, exchange) };
 }

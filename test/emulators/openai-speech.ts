@@ -33,7 +33,7 @@ const BODY: Fields = {
   stream_format: { type: 'string', oneOf: ['audio'] },
 };
 
-/** `POST /v1/audio/speech` of OpenAI and of local servers (dossier 5.6). */
+/** `POST /v1/audio/speech` of OpenAI and of local servers. */
 export async function startOpenAiSpeech(options: OpenAiSpeechOptions = {}): Promise<OpenAiSpeechEmulator> {
   const apiKey = options.apiKey === undefined ? 'sk-test-1234567890' : options.apiKey;
   const voice: ToneVoice = { ...DEFAULT_TONE_VOICE, ...options.voice };

@@ -13,7 +13,7 @@ export interface OpenAiEmulator extends LlmEmulator {
   cache: PrefixCache;
 }
 
-/** OpenAI with Chat Completions and Responses, as documented (dossier 4.3, 8.7). */
+/** OpenAI with Chat Completions and Responses, as documented (D-35). */
 export async function startOpenAi(options: OpenAiOptions = {}): Promise<OpenAiEmulator> {
   const cache = new PrefixCache();
   const emulator = await startLlmEmulator('openai', options, (house) => openAiRoutes(house, options, cache));

@@ -29,7 +29,7 @@ export function fromBase64(text: unknown): Buffer | null {
   return Buffer.from(text, 'base64');
 }
 
-/** Languages that both of Sarvam's speech-to-text sockets know by the same code (reference/providers.md 3.3). */
+/** Languages that both of Sarvam's speech-to-text sockets know by the same code (Sarvam's documentation). */
 export const SARVAM_LANGUAGES: readonly string[] = [
   'en-IN',
   'hi-IN',

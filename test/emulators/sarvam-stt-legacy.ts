@@ -9,7 +9,7 @@ import type { SarvamSttOptions } from './sarvam-stt.ts';
 
 const FLAG = { type: 'boolean' } as const;
 
-/** Query of `/speech-to-text/ws`, reference/providers.md 3.3 B. */
+/** Query of `/speech-to-text/ws` (Sarvam's API reference). */
 const QUERY: Fields = {
   'language-code': { type: 'string', required: true, oneOf: ['unknown', 'od-IN', ...SARVAM_LANGUAGES] },
   model: { type: 'string', oneOf: ['saaras:v3', 'saaras:v4'] },

@@ -8,7 +8,7 @@ const ENDPOINTINGS = ['vad', 'manual'];
 const LANGUAGE_CODES = ['auto', 'or-IN', ...SARVAM_LANGUAGES];
 const VAD_KNOBS = ['threshold', 'prefix_padding_ms', 'silence_duration_ms', 'min_speech_duration_ms'];
 
-/** Query of `/speech-to-text-realtime/ws`, reference/providers.md 3.3 A. */
+/** Query of `/speech-to-text-realtime/ws` (Sarvam's API reference). */
 const QUERY: Fields = {
   language_code: { type: 'string', required: true, oneOf: LANGUAGE_CODES },
   model: { type: 'string', oneOf: ['saaras:v3-realtime', 'saaras:v4-realtime'] },

@@ -37,7 +37,7 @@ export interface SarvamSttOptions extends SttEmulatorOptions {
 const PARTIAL_EVERY_MS = 250;
 
 /**
- * Sarvam's two speech-to-text sockets (reference/providers.md 3.3, 8.4): the realtime one and, at its own path, the
+ * Sarvam's two speech-to-text sockets (D-35): the realtime one and, at its own path, the
  * legacy one. Without a script they transcribe by energy, or as `speech_start` and `speech_end` say.
  */
 export async function startSarvamStt(options: SarvamSttOptions = {}): Promise<SttEmulator> {

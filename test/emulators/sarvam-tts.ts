@@ -30,10 +30,10 @@ const QUERY: Fields = {
   model: { type: 'string', oneOf: ['bulbul:v2', 'bulbul:v3'] },
   send_completion_event: { type: 'boolean' },
 };
-/** Without a message for so long the socket is closed (dossier 5.3). */
+/** Without a message for so long the socket is closed (Sarvam's documentation). */
 const IDLE_MS = 60_000;
 
-/** Sarvam's text-to-speech socket (dossier 5.3, 8.11). */
+/** Sarvam's text-to-speech socket (D-35). */
 export async function startSarvamTts(options: SarvamTtsOptions = {}): Promise<SarvamTtsEmulator> {
   const apiKey = options.apiKey ?? 'sarvam-test-key-1234567890';
   const voice: ToneVoice = { ...DEFAULT_TONE_VOICE, ...options.voice };

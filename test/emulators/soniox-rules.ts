@@ -7,7 +7,7 @@ const texts = (maxItems?: number) =>
     ...(maxItems === undefined ? {} : { maxItems }),
   }) as const;
 
-/** The first frame of a connection, reference/providers.md 3.4. */
+/** The first frame of a connection (Soniox's API reference). */
 const CONFIG: Fields = {
   api_key: { type: 'string', required: true },
   model: {

@@ -33,7 +33,7 @@ const MAX_STREAMS = 10;
 const TOKEN_CHARS = 4;
 
 /**
- * Soniox's `/transcribe-websocket` (reference/providers.md 3.4, 8.5). Without a script it transcribes: tokens that are
+ * Soniox's `/transcribe-websocket` (D-35). Without a script it transcribes: tokens that are
  * not final yet come again and may change, final ones come once, and `<end>` and `<fin>` mark ends.
  */
 export async function startSoniox(options: SonioxOptions = {}): Promise<SonioxEmulator> {

@@ -9,7 +9,7 @@ import { deepgramScenes, fluxScenes, sarvamScenes, sonioxScenes } from './stt-sc
 
 /** The vendors' own SDKs against the emulators: if an emulator were wrong, its own vendor's client would show it. */
 
-t.test('8.2 deepgram: the SDK runs a whole session at the emulator without a violation', async (t) => {
+t.test('D-35 deepgram: the SDK runs a whole session at the emulator without a violation', async (t) => {
   const run = await goldenDeepgram({
     model: 'nova-3',
     language: 'multi',
@@ -37,7 +37,7 @@ t.test('8.2 deepgram: the SDK runs a whole session at the emulator without a vio
   t.ok(run.received.some((message) => message.is_final === false && transcriptOf(message) !== ''));
 });
 
-t.test('8.3 flux: the SDK runs turns, a Configure and the end without a violation', async (t) => {
+t.test('D-35 flux: the SDK runs turns, a Configure and the end without a violation', async (t) => {
   const run = await goldenFlux({
     model: 'flux-general-en',
     encoding: 'linear16',
@@ -68,7 +68,7 @@ t.test('8.3 flux: the SDK runs turns, a Configure and the end without a violatio
   );
 });
 
-t.test('8.4 sarvam realtime: the SDK runs vad and manual sessions without a violation', async (t) => {
+t.test('D-35 sarvam realtime: the SDK runs vad and manual sessions without a violation', async (t) => {
   const vad = await goldenSarvam({ language_code: 'hi-IN', sample_rate: '8000', encoding: 'linear16' });
   t.same(vad.violations, []);
   t.same(vad.lines, [
@@ -113,7 +113,7 @@ t.test('8.4 sarvam realtime: the SDK runs vad and manual sessions without a viol
   );
 });
 
-t.test('8.4 sarvam legacy: the SDK runs an utterance without a violation', async (t) => {
+t.test('D-35 sarvam legacy: the SDK runs an utterance without a violation', async (t) => {
   const run = await goldenSarvamLegacy({
     'language-code': 'hi-IN',
     sample_rate: '8000',
@@ -137,7 +137,7 @@ t.test('8.4 sarvam legacy: the SDK runs an utterance without a violation', async
   ]);
 });
 
-t.test('8.5 soniox: the SDK runs endpoint, finalize and the end of audio without a violation', async (t) => {
+t.test('D-35 soniox: the SDK runs endpoint, finalize and the end of audio without a violation', async (t) => {
   const run = await goldenSoniox({
     model: 'stt-rt-v5',
     audio_format: 'pcm_s16le',
@@ -168,17 +168,20 @@ t.test('8.5 soniox: the SDK runs endpoint, finalize and the end of audio without
   t.notOk(run.received.some((message) => 'error' in message));
 });
 
-t.test('8.1 openai transcription: the SDK sends a file and reads its text without a violation', async (t) => {
-  const run = await goldenTranscription({ model: 'whisper-1', language: 'de', response_format: 'json' });
-  t.same(run.violations, []);
-  t.same(run.lines, [
-    '> POST /v1/audio/transcriptions',
-    '> authorization: Bearer ***',
-    '> content-type: multipart/form-data; boundary=*',
-    '> form file=audio.wav&language=de&model=whisper-1&response_format=json',
-  ]);
-  t.match(run.received, [{ text: GOLDEN_TEXT }]);
-});
+t.test(
+  'D-35 openai transcription: the SDK sends a file and reads its text without a violation',
+  async (t) => {
+    const run = await goldenTranscription({ model: 'whisper-1', language: 'de', response_format: 'json' });
+    t.same(run.violations, []);
+    t.same(run.lines, [
+      '> POST /v1/audio/transcriptions',
+      '> authorization: Bearer ***',
+      '> content-type: multipart/form-data; boundary=*',
+      '> form file=audio.wav&language=de&model=whisper-1&response_format=json',
+    ]);
+    t.match(run.received, [{ text: GOLDEN_TEXT }]);
+  },
+);
 
 /** What a scene says, without the fields that only the wire has. */
 function said(scene: readonly ScriptStep[]): Record<string, unknown>[] {
@@ -188,7 +191,7 @@ function said(scene: readonly ScriptStep[]): Record<string, unknown>[] {
 const FLUX = { model: 'flux-general-en', encoding: 'linear16', sample_rate: 8000 };
 const NOVA = { model: 'nova-3', encoding: 'linear16', sample_rate: 8000, interim_results: 'true' };
 
-t.test('8.2 deepgram: the SDK takes every scene as it is', async (t) => {
+t.test('D-35 deepgram: the SDK takes every scene as it is', async (t) => {
   for (const [name, scene] of Object.entries(deepgramScenes)) {
     const run = await goldenDeepgram(NOVA, undefined, scene);
     t.same(run.violations, [], name);
@@ -198,7 +201,7 @@ t.test('8.2 deepgram: the SDK takes every scene as it is', async (t) => {
   }
 });
 
-t.test('8.3 flux: the SDK takes every scene as it is', async (t) => {
+t.test('D-35 flux: the SDK takes every scene as it is', async (t) => {
   for (const [name, scene] of Object.entries(fluxScenes)) {
     const run = await goldenFlux(FLUX, undefined, scene);
     t.same(run.violations, [], name);
@@ -211,7 +214,7 @@ t.test('8.3 flux: the SDK takes every scene as it is', async (t) => {
   }
 });
 
-t.test('8.4 sarvam realtime: the SDK takes every scene as it is', async (t) => {
+t.test('D-35 sarvam realtime: the SDK takes every scene as it is', async (t) => {
   for (const [name, scene] of Object.entries(sarvamScenes)) {
     const run = await goldenSarvam({ language_code: 'hi-IN', sample_rate: '8000' }, undefined, scene);
     t.same(run.violations, [], name);
@@ -219,7 +222,7 @@ t.test('8.4 sarvam realtime: the SDK takes every scene as it is', async (t) => {
   }
 });
 
-t.test('8.5 soniox: the SDK takes every scene, and shows its errors', async (t) => {
+t.test('D-35 soniox: the SDK takes every scene, and shows its errors', async (t) => {
   const config = { model: 'stt-rt-v5', audio_format: 'pcm_s16le', sample_rate: 8000, num_channels: 1 };
   for (const [name, scene] of Object.entries(sonioxScenes)) {
     const run = await goldenSoniox(config, undefined, scene);

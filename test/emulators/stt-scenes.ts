@@ -1,7 +1,7 @@
 import type { ScriptStep } from './kit/script.ts';
 
 /**
- * Scenes of the vendors as data (reference/providers.md 8.2 to 8.5), to be played with `control.script`: the same one
+ * Scenes of the vendors as data (D-35), to be played with `control.script`: the same one
  * for the vendor's SDK and for our client. Each begins when some audio came, and none closes the connection.
  */
 export type Scenes = Readonly<Record<string, ScriptStep[]>>;

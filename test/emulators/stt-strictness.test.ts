@@ -10,7 +10,7 @@ import { startSoniox } from './soniox.ts';
 
 const SARVAM = 'language_code=hi-IN&sample_rate=8000&encoding=linear16';
 
-t.test('8.4 sarvam realtime: keys, queries and events that the vendor refuses are refused', async (t) => {
+t.test('D-35 sarvam realtime: keys, queries and events that the vendor refuses are refused', async (t) => {
   const emulator = await open(t, startSarvamStt());
   const url = `${emulator.wsUrl}/speech-to-text-realtime/ws`;
   const key = { 'api-subscription-key': emulator.key };
@@ -66,7 +66,7 @@ t.test('8.4 sarvam realtime: keys, queries and events that the vendor refuses ar
   browser.socket.terminate();
 });
 
-t.test('8.4 sarvam: a quiet socket is closed with 1008 unless it pings', async (t) => {
+t.test('D-35 sarvam: a quiet socket is closed with 1008 unless it pings', async (t) => {
   const clock = new HandClock();
   const emulator = await open(t, startSarvamStt({ clock }));
   const url = `${emulator.wsUrl}/speech-to-text-realtime/ws?${SARVAM}`;
@@ -81,7 +81,7 @@ t.test('8.4 sarvam: a quiet socket is closed with 1008 unless it pings', async (
   t.match(await client.closed, { code: 1008 });
 });
 
-t.test('8.4 sarvam legacy: the wrapper, the rate in it and flush are checked', async (t) => {
+t.test('D-35 sarvam legacy: the wrapper, the rate in it and flush are checked', async (t) => {
   const emulator = await open(t, startSarvamStt({ hearing: { words: RAW_WORDS } }));
   const url = `${emulator.wsUrl}/speech-to-text/ws`;
   const key = { 'api-subscription-key': emulator.key };
@@ -103,7 +103,7 @@ t.test('8.4 sarvam legacy: the wrapper, the rate in it and flush are checked', a
   client.socket.terminate();
 });
 
-t.test('8.5 soniox: the first frame, later frames and their order are checked', async (t) => {
+t.test('D-35 soniox: the first frame, later frames and their order are checked', async (t) => {
   const emulator = await open(t, startSoniox({ maxStreams: 2 }));
   const url = `${emulator.wsUrl}/transcribe-websocket`;
   const config = {
@@ -150,24 +150,27 @@ t.test('8.5 soniox: the first frame, later frames and their order are checked', 
   t.match(emulator.violations.take(), [/after the end of audio/]);
 });
 
-t.test('8.5 soniox: a quiet stream ends after 20 s, and errors may carry their code as a text', async (t) => {
-  const clock = new HandClock();
-  const emulator = await open(t, startSoniox({ clock, codesAsText: true }));
-  const client = connect(`${emulator.wsUrl}/transcribe-websocket`);
-  await client.status;
-  client.socket.send(JSON.stringify({ api_key: emulator.key, model: 'stt-rt-v5' }));
-  await emulator.log.waitFor((entry) => entry.kind === 'text');
-  await clock.advance(19_000);
-  client.socket.send('{"type":"keepalive"}');
-  await emulator.log.waitFor((entry) => entry.text?.includes('keepalive') ?? false);
-  await clock.advance(19_000);
-  t.equal(client.socket.readyState, WebSocket.OPEN);
-  await clock.advance(1_001);
-  await client.closed;
-  t.match(client.messages, [{ error_code: '408' }]);
-});
+t.test(
+  'D-35 soniox: a quiet stream ends after 20 s, and errors may carry their code as a text',
+  async (t) => {
+    const clock = new HandClock();
+    const emulator = await open(t, startSoniox({ clock, codesAsText: true }));
+    const client = connect(`${emulator.wsUrl}/transcribe-websocket`);
+    await client.status;
+    client.socket.send(JSON.stringify({ api_key: emulator.key, model: 'stt-rt-v5' }));
+    await emulator.log.waitFor((entry) => entry.kind === 'text');
+    await clock.advance(19_000);
+    client.socket.send('{"type":"keepalive"}');
+    await emulator.log.waitFor((entry) => entry.text?.includes('keepalive') ?? false);
+    await clock.advance(19_000);
+    t.equal(client.socket.readyState, WebSocket.OPEN);
+    await clock.advance(1_001);
+    await client.closed;
+    t.match(client.messages, [{ error_code: '408' }]);
+  },
+);
 
-t.test('8.1 openai transcription: forms that the vendor refuses are refused', async (t) => {
+t.test('D-35 openai transcription: forms that the vendor refuses are refused', async (t) => {
   const emulator = await startTranscription({ models: ['whisper-1'] });
   t.teardown(() => emulator.close());
   const url = `${emulator.httpUrl}/v1/audio/transcriptions`;

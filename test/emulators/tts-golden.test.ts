@@ -56,7 +56,7 @@ function sent(emulator: Emulator): { path: string; messages: string[] } {
   return { path, messages: lines.filter((line) => line.startsWith('> {') || line.startsWith('> body')) };
 }
 
-t.test('8.10 cartesia: the official SDK speaks a clause, and our client sends the same', async (t) => {
+t.test('D-35 cartesia: the official SDK speaks a clause, and our client sends the same', async (t) => {
   const emulator = await startCartesia({ tls: true });
   const socket = await goldenCartesia(emulator);
   const context = socket.context({ ...CARTESIA_REQUEST, contextId: 'golden' });
@@ -85,7 +85,7 @@ t.test('8.10 cartesia: the official SDK speaks a clause, and our client sends th
 });
 
 t.test(
-  '8.10 cartesia: the official SDK streams pieces, flushes and cancels without a trespass',
+  'D-35 cartesia: the official SDK streams pieces, flushes and cancels without a trespass',
   async (t) => {
     const emulator = await startCartesia({ tls: true, voice: { speed: 2 } });
     const socket = await goldenCartesia(emulator);
@@ -122,7 +122,7 @@ t.test(
   },
 );
 
-t.test('8.10 cartesia: the official SDK reads the emulator’s errors', async (t) => {
+t.test('D-35 cartesia: the official SDK reads the emulator’s errors', async (t) => {
   const emulator = await startCartesia({ tls: true });
   const socket = await goldenCartesia(emulator);
   const context = socket.context({ ...CARTESIA_REQUEST, contextId: 'wrong' });
@@ -136,7 +136,7 @@ t.test('8.10 cartesia: the official SDK reads the emulator’s errors', async (t
 });
 
 t.test(
-  '8.11 sarvam: the official SDK speaks a clause, and our client differs in nothing it need not',
+  'D-35 sarvam: the official SDK speaks a clause, and our client differs in nothing it need not',
   async (t) => {
     const emulator = await startSarvamTts();
     const client = new SarvamAIClient({
@@ -204,7 +204,7 @@ t.test(
   },
 );
 
-t.test('5.6 openai: the official SDK speaks a clause, and our client sends the same', async (t) => {
+t.test('D-35 openai: the official SDK speaks a clause, and our client sends the same', async (t) => {
   const emulator = await startOpenAiSpeech();
   const client = new OpenAI({ apiKey: emulator.apiKey, baseURL: emulator.baseUrl, maxRetries: 0 });
   const request = {

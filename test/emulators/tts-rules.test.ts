@@ -80,7 +80,7 @@ const trespass = (emulator: Emulator) => emulator.violations.take().join('; ');
 const ELEVEN_PATH = '/v1/text-to-speech/voice-1/multi-stream-input';
 const INIT = (context_id: string) => ({ text: ' ', context_id });
 
-t.test('8.9 elevenlabs: what the documents do not know is refused before the socket opens', async (t) => {
+t.test('D-35 elevenlabs: what the documents do not know is refused before the socket opens', async (t) => {
   const emulator = await startElevenLabs({ knownVoice: 'voice-1' });
   const key = { 'xi-api-key': emulator.apiKey };
   const good = 'output_format=pcm_8000';
@@ -104,7 +104,7 @@ t.test('8.9 elevenlabs: what the documents do not know is refused before the soc
 });
 
 t.test(
-  '8.9 elevenlabs: a context is used as the documents say, or the socket closes with 1008',
+  'D-35 elevenlabs: a context is used as the documents say, or the socket closes with 1008',
   async (t) => {
     const emulator = await startElevenLabs({ voice: { speed: 1 } });
     const url = `${emulator.wsUrl}${ELEVEN_PATH}?output_format=pcm_8000&auto_mode=true&sync_alignment=true`;
@@ -145,7 +145,7 @@ t.test(
   },
 );
 
-t.test('8.9 elevenlabs: a socket lives 20 s without a message, and longer with keep-alives', async (t) => {
+t.test('D-35 elevenlabs: a socket lives 20 s without a message, and longer with keep-alives', async (t) => {
   const clock = new HandClock();
   const emulator = await startElevenLabs({ clock });
   const client = await open(`${emulator.wsUrl}${ELEVEN_PATH}?output_format=pcm_8000`, {
@@ -164,7 +164,7 @@ t.test('8.9 elevenlabs: a socket lives 20 s without a message, and longer with k
 });
 
 t.test(
-  '8.9 elevenlabs: without auto_mode a text waits for its flush, and a cut context soon falls silent',
+  'D-35 elevenlabs: without auto_mode a text waits for its flush, and a cut context soon falls silent',
   async (t) => {
     const emulator = await startElevenLabs({ voice: { speed: 10 } });
     const client = await open(`${emulator.wsUrl}${ELEVEN_PATH}?output_format=pcm_8000`, {
@@ -204,7 +204,7 @@ const SAY = {
   max_buffer_delay_ms: 0,
 };
 
-t.test('8.10 cartesia: key and version are asked for, and nothing that is unknown is taken', async (t) => {
+t.test('D-35 cartesia: key and version are asked for, and nothing that is unknown is taken', async (t) => {
   const emulator = await startCartesia();
   const url = `${emulator.wsUrl}/tts/websocket`;
   const key = emulator.apiKey;
@@ -251,7 +251,7 @@ t.test('8.10 cartesia: key and version are asked for, and nothing that is unknow
   await emulator.close();
 });
 
-t.test('8.10 cartesia: a context that has ended, was cancelled or expired takes no more', async (t) => {
+t.test('D-35 cartesia: a context that has ended, was cancelled or expired takes no more', async (t) => {
   const clock = new HandClock();
   const emulator = await startCartesia({ clock, voice: { firstAudioMs: 0 }, maxContexts: 2 });
   const client = await open(`${emulator.wsUrl}/tts/websocket`, CARTESIA_HEADERS(emulator.apiKey));
@@ -285,7 +285,7 @@ const SARVAM_CONFIG = { language_code: 'hi-IN', speaker: 'shubh', output_audio_c
 const config = (data: Message) => ({ type: 'config', data: { ...SARVAM_CONFIG, ...data } });
 const say = (text: string) => ({ type: 'text', data: { text } });
 
-t.test('8.11 sarvam: config first, with a language, a voice of the model, a rate and a codec', async (t) => {
+t.test('D-35 sarvam: config first, with a language, a voice of the model, a rate and a codec', async (t) => {
   const emulator = await startSarvamTts();
   const url = `${emulator.wsUrl}/text-to-speech/ws?model=bulbul:v3&send_completion_event=true`;
   const key = { 'api-subscription-key': emulator.apiKey };
@@ -321,7 +321,7 @@ t.test('8.11 sarvam: config first, with a language, a voice of the model, a rate
 });
 
 t.test(
-  '8.11 sarvam: nothing is made of a short text before the flush, and the end is told only if asked',
+  'D-35 sarvam: nothing is made of a short text before the flush, and the end is told only if asked',
   async (t) => {
     const clock = new HandClock();
     const emulator = await startSarvamTts({ clock, voice: { firstAudioMs: 0 } });
@@ -354,7 +354,7 @@ t.test(
   },
 );
 
-t.test('5.6 openai speech: unknown fields, other formats and a missing key are refused', async (t) => {
+t.test('D-35 openai speech: unknown fields, other formats and a missing key are refused', async (t) => {
   const emulator = await startOpenAiSpeech();
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     new Promise<number>((resolve, reject) => {

@@ -16,7 +16,7 @@ import { humanSpeech } from '../support/human-speech.ts';
  */
 t.setTimeout(240_000);
 const SLOTS = 4;
-/** Beyond the 20 ms between frames; the house's goal for a loss of main (performance.md 7). */
+/** Beyond the 20 ms between frames; the goal for a loss of main (D-2). */
 const GAP_MS = 25;
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: String(SLOTS) });

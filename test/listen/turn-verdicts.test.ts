@@ -4,7 +4,7 @@ import { projectPath } from '../../src/platform/project-paths.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
 import { cutClip, humanClip, wideHumanClip } from './fixtures/human-clips.ts';
 
-/** Complete above this (runtime-peers.md 2.3). */
+/** Complete above this (D-36). */
 const THRESHOLD = 0.5;
 /** Other processors round the int8 network differently by this much. */
 const TOLERANCE = 0.1;

@@ -6,7 +6,7 @@ import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
 import { humanClip } from './fixtures/human-clips.ts';
 
 const WINDOW = 256;
-/** Of the hashed file silero_vad_v6.onnx (models/README.md); those of runtime-peers.md 2.4 belong to another release. */
+/** Of the hashed file silero_vad_v6.onnx (models/README.md). */
 const GOLDEN_ZEROS = 0.01737;
 const GOLDEN_SINE = [0.00469, 0.00183, 0.0009, 0.00104, 0.00123];
 const TOLERANCE = 1e-3;

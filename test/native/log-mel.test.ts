@@ -5,10 +5,10 @@ const { logMel } = audioKernels();
 const SAMPLES = 128000;
 const FRAMES = 800;
 const CELLS = 80 * FRAMES;
-/** What runtime-peers.md 2.5 accepts per cell. */
+/** How far a cell may be off (D-37). */
 const TOLERANCE = 2e-4;
 
-/** Golden values of runtime-peers.md 2.5: (mel, frame, value). */
+/** Golden values of the reference implementation (D-37): (mel, frame, value). */
 const SINE_CELLS: [number, number, number][] = [
   [9, 760, 1.61094],
   [10, 760, 1.80028],

@@ -14,7 +14,7 @@ function found(config: Record<string, unknown>, use = TODAY): string[] {
   return checkLlmConfig(config, use).map(({ severity, key }) => `${severity} ${key}`);
 }
 
-t.test('8.7 what a model would refuse is found by key', (t) => {
+t.test('R8 what a model would refuse is found by key', (t) => {
   const cases: [Record<string, unknown>, string[]][] = [
     [{ provider: 'openai', model: 'gpt-4.1', reasoning: 'low' }, ['warning model', 'error reasoning']],
     [{ provider: 'openai', model: 'gpt-5', temperature: 0.2 }, ['warning model', 'error temperature']],
@@ -40,14 +40,14 @@ t.test('8.7 what a model would refuse is found by key', (t) => {
   t.end();
 });
 
-t.test('8.7 tools and reasoning are only at odds where there are tools', (t) => {
+t.test('R8 tools and reasoning are only at odds where there are tools', (t) => {
   const config = { provider: 'openai', model: 'gpt-5.6', reasoning: 'high' };
   t.same(found(config, { ...TODAY, hasTools: true }), ['error reasoning']);
   t.same(found(config, { ...TODAY, hasTools: false }), []);
   t.end();
 });
 
-t.test("8.7 an unknown model is a warning, a local one is the operator's own", (t) => {
+t.test("R8 an unknown model is a warning, a local one is the operator's own", (t) => {
   t.same(found({ provider: 'openai', model: 'gpt-9', temperature: 0.2, reasoning: 'high' }), [
     'warning model',
   ]);
@@ -57,14 +57,14 @@ t.test("8.7 an unknown model is a warning, a local one is the operator's own", (
   t.end();
 });
 
-t.test('8.7 a model that is going is a warning until its day and an error from then on', (t) => {
+t.test('R8 a model that is going is a warning until its day and an error from then on', (t) => {
   const config = { provider: 'openai', model: 'gpt-5-mini' };
   t.same(found(config, { ...TODAY, today: '2026-12-10' }), ['warning model']);
   t.same(found(config, { ...TODAY, today: '2026-12-11' }), ['error model']);
   t.end();
 });
 
-t.test('8.7 the models that are used without a choice are known, and pass', (t) => {
+t.test('R8 the models that are used without a choice are known, and pass', (t) => {
   for (const [provider, model] of Object.entries(DEFAULT_MODELS)) {
     t.ok(capabilitiesOf(provider, model), model);
     t.same(found({ provider }), []);
@@ -73,7 +73,7 @@ t.test('8.7 the models that are used without a choice are known, and pass', (t) 
   t.end();
 });
 
-t.test('8.7 what the check refuses, the client refuses too', async (t) => {
+t.test('R8 what the check refuses, the client refuses too', async (t) => {
   const configs = [
     { provider: 'openai', model: 'gpt-4.1', reasoning: 'low' },
     { provider: 'gemini', model: 'gemini-3.8-flash', reasoning: 'minimal' },

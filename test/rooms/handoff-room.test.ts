@@ -130,7 +130,7 @@ t.test('RT-37 the desk ends the wait: everybody is sent away, and no agent came'
   const { guest, room } = await handoff.askInRoom(t);
   const { callId } = await handoff.queued(guest.identity);
   await desk.until('hold', () => desk.toldOf(callId).includes('hold_started'));
-  // interface.md, Termination sequence: all participants are removed.
+  // All participants are removed before the call counts as ended (R121).
   for (const { identity } of await house.media.participants(room)) {
     await house.media.removeParticipant(room, identity);
   }

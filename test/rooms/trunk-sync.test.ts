@@ -259,7 +259,7 @@ t.test(
       },
     });
     await ringing.finished;
-    // decisions.md 17: the SIP service deals with it by itself; this version rings and lets the call fall.
+    // The SIP service deals with it by itself; this version rings and lets the call fall.
     const nobody = uniqueNumber();
     const stray = await startSipp(t, 'uac-call', { to: stack.sipAddress, fromUser: caller, toUser: nobody });
     await stray.until((message) => (message.status ?? 0) >= 180);

@@ -10,8 +10,8 @@ export interface ConfigRequest {
 }
 
 /**
- * A control plane that is not ours: serves configs and receives results as interface.md has it for the standalone
- * worker mode. Tests steer both ends: what a config holds, what status it gets, when the receiver is down.
+ * A control plane that is not ours: serves configs and receives results as the standalone worker mode has it (R148).
+ * Tests steer both ends: what a config holds, what status it gets, when the receiver is down.
  */
 export class ForeignPlane {
   readonly port: number;

@@ -11,7 +11,7 @@ export interface DeskPost {
   status: number;
 }
 
-/** The state that a desk keeps of a call (control-plane.md 2.1), as far as the worker's half can move it. */
+/** The state that a desk keeps of a call (R117 to R121), as far as the worker's half can move it. */
 export interface DeskCall {
   enqueue: EnqueueBody;
   state: 'waiting' | 'ended';
@@ -140,7 +140,7 @@ export class TestDesk {
   }
 }
 
-/** interface.md, Agent-desk enqueue payload: eight names, each of which must be there. */
+/** Eight names, each of which must be there (R47). */
 function wrongField(body: Record<string, unknown>): string | null {
   for (const name of ['call_id', 'room', 'escalation_reason']) {
     if (typeof body[name] !== 'string') return name;

@@ -38,7 +38,7 @@ export interface ReplayedInterruption {
   cutAt: number | null;
 }
 
-/** What a verdict of the turn model takes in a slot (performance.md 2.1: 30 to 50 ms). */
+/** What a verdict of the turn model takes in a slot (D-3: 30 to 50 ms). */
 const VERDICT_MS = 50;
 /** The model is never late here: time stands still while it computes. */
 const VERDICT_DEADLINE_MS = 60_000;

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** How a bot leads a conversation and where it may pass it on (decisions.md 27). Texts are templates. */
+/** How a bot leads a conversation and where it may pass it on (D-26). Texts are templates. */
 const Line = (maxLength = 500) => Type.String({ minLength: 1, maxLength });
 const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_ -]{0,63}$' });
 /** What a telephone network or a SIP server can be asked to reach. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { DisconnectedBy } from '../call-results.ts';
 
-/** When a bot takes calls, what it may know and keep, and how its calls are filed (decisions.md 27). */
+/** When a bot takes calls, what it may know and keep, and how its calls are filed (D-26). */
 export const WEEKDAYS = [
   'monday',
   'tuesday',

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 /**
- * What a bot can do besides talking (decisions.md 27). A slot offers these to the language model; texts with
+ * What a bot can do besides talking (D-26). A slot offers these to the language model; texts with
  * `{{namespace.field}}` are filled by the slot when the tool runs, from the context maps of the config.
  */
 const ToolName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
 
-/** interface.md, "What the service does" 5: the tools that the platform itself brings; ours beside them for keypads. */
+/** The tools that the platform itself brings: R11 to R14, and ours beside them for keypads. */
 export const BUILT_IN_TOOLS = [
   'end_call',
   'transfer_call',

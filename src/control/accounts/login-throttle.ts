@@ -16,7 +16,7 @@ export interface Attempt {
   withdraw(): void;
 }
 
-/** control-plane.md 2.11: ten; each further round of ten costs twice the wait of the one before. */
+/** Ten; each further round of ten costs twice the wait of the one before (D-57). */
 const ATTEMPTS = 10;
 const FIRST_BLOCK_MS = 60_000;
 const LONGEST_BLOCK_MS = 15 * 60_000;

@@ -7,7 +7,7 @@ import type { Credential, Session, SessionStore } from './session-store.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
-/** Logged-in people and machines (control-plane.md 2.11): a cookie for browsers, short tokens for machines. */
+/** Logged-in people and machines (D-57): a cookie for browsers, short tokens for machines. */
 export interface Sessions {
   openCookie(user: User): Promise<CookieSession>;
   openTokens(user: User): Promise<TokenPair>;

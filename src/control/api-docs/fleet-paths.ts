@@ -8,7 +8,7 @@ import { FleetErrorSchema } from './problem-schema.ts';
 import { roomPaths } from './room-paths.ts';
 
 /**
- * The paths of the fleet ingress. It runs on another server without the route table (decisions.md 2), so they are written
+ * The paths of the fleet ingress. It runs on another server without the route table (D-4), so they are written
  * out here; `test/control/http/openapi.test.ts` holds them to a running ingress.
  */
 export function fleetPaths(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The one error body (control-plane.md 2.9) as the API document shows it. */
+/** The one error body (D-27) as the API document shows it. */
 export const ProblemSchema = Type.Object(
   {
     type: Type.String(),
@@ -24,7 +24,7 @@ export const ProblemSchema = Type.Object(
   { title: 'Problem', description: 'An error (RFC 9457)', additionalProperties: true },
 );
 
-/** Errors of the fleet ingress: the word of interface.md, and the code of the catalogue. */
+/** Errors of the fleet ingress: the word of the interface (R162), and the code of the catalogue. */
 export const FleetErrorSchema = Type.Object(
   {
     error: Type.String(),

@@ -109,7 +109,7 @@ const OPERATIONS: readonly FleetOperation[] = [
   },
 ];
 
-/** The room routes of the fleet ingress (control-plane.md 2.10) for the API document. */
+/** The room routes of the fleet ingress (docs/room-calls.md) for the API document. */
 export function roomPaths(components: Components, fleetUrl: string): Record<string, Record<string, unknown>> {
   const json = (schema: TSchema) => ({
     content: { 'application/json': { schema: components.place(schema) } },

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Actor } from '../http/authenticate.ts';
 
 /**
- * One line of the audit log (control-plane.md 2.13). Each entry carries the hash of the one before it, so that nothing
+ * One line of the audit log (D-58). Each entry carries the hash of the one before it, so that nothing
  * can be changed, taken out or moved without every later hash being wrong.
  */
 export interface AuditEntry {

@@ -9,7 +9,7 @@ export interface BotTemplate {
   also: readonly string[];
 }
 
-/** Namespaces of every template (interface.md, Variable namespaces). */
+/** Namespaces of every template (R77, R78, R80). */
 export const COMMON_NAMESPACES = ['system', 'call', 'crm'] as const;
 const AFTER_CALL = ['results', 'analysis', 'bot'];
 

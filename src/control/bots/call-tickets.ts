@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A ticket opens one call socket, once, within this time (decisions.md 19). */
+/** A ticket opens one call socket, once, within this time (D-17). */
 export const TICKET_LIFE_MS = 60_000;
 /** Unused tickets at once; at the limit the oldest goes, which would have expired first. */
 const MAX_TICKETS = 10_000;

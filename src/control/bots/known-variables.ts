@@ -3,7 +3,7 @@ import { NAME_FIELDS } from '../runtime-config/name-variables.ts';
 import { variableNameOf } from '../runtime-config/sip-context.ts';
 import { SYSTEM_VARIABLES } from '../runtime-config/variables.ts';
 
-/** What every dialler handshake brings (appliance.md, Dialler WebSocket; control-plane.md 2.10). */
+/** What every dialler handshake brings (docs/dialler-protocol.md, "Dialler to bot"). */
 const HANDSHAKE_FIELDS = [
   'stream_id',
   'caller_id',

@@ -33,7 +33,7 @@ export interface Editing {
 
 /**
  * Everything that people do with bots. Each change is durable, audited, and out of the cache before it is answered, so
- * the next call gets it (interface.md, `invalidate_bot_cache`).
+ * the next call gets it (R176).
  */
 export class ManageBots {
   private readonly parts: ManageBotsParts;

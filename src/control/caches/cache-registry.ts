@@ -5,12 +5,12 @@ export const MAX_CACHED_BOTS = 1_000;
 export const SETTINGS_CACHE_KEY = 'system:settings';
 const BOT_PREFIX = 'bot:';
 
-/** interface.md, Limits: the name of a bot's cache entry, as operators know it. */
+/** The name of a bot's cache entry, as operators know it (R175). */
 export function botCacheKey(botId: string): string {
   return `${BOT_PREFIX}${botId}`;
 }
 
-/** The caches of the plane by the names of their entries (interface.md, Limits, "Cache behavior"). */
+/** The caches of the plane by the names of their entries (R175 to R177). */
 export interface CacheRegistry {
   /** Drops one entry by hand. Says whether there was one; null for a name that no cache uses. */
   clear(key: string): boolean | null;

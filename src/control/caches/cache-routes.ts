@@ -5,7 +5,7 @@ import type { AuditLog } from '../audit/audit-log.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import type { CacheRegistry } from './cache-registry.ts';
 
-/** `DELETE /api/v1/caches/{key}`: the next call reads the store again (interface.md, "a cache key can be cleared by hand"). */
+/** `DELETE /api/v1/caches/{key}`: the next call reads the store again (R177). */
 export function cacheRoutes(parts: { caches: CacheRegistry; audit: Pick<AuditLog, 'record'> }): AnyRoute[] {
   return [
     route({

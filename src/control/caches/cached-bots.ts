@@ -6,7 +6,7 @@ import { botCacheKey, MAX_CACHED_BOTS } from './cache-registry.ts';
 export interface CachedBots {
   /** Null for a bot that does not exist or was never published. */
   get(botId: string): Promise<Bot | null>;
-  /** interface.md: `invalidate_bot_cache`, after every edit through the API. */
+  /** After every edit through the API (R176). */
   invalidate(botId: string): void;
   readonly cache: TtlCache<Bot>;
 }

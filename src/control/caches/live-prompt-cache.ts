@@ -1,6 +1,6 @@
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
 
-/** The entry at a provider that holds the static prompt of a bot (interface.md, `live_prompt_cache_state`). */
+/** The entry at a provider that holds the static prompt of a bot (R66). */
 export interface LivePromptCacheEntry {
   /** The content that the entry holds; an entry of another version is of no use. */
   static_version: string;

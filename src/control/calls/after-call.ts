@@ -27,11 +27,11 @@ export interface CallFacts {
   deleted_at?: string | null;
 }
 
-/** `system.*` of a time zone at a moment (interface.md, Variable namespaces). */
+/** `system.*` of a time zone at a moment (R77). */
 export type SystemVariables = (timezone: string, nowIso: string) => Readonly<Record<string, unknown>>;
 
 /**
- * The namespaces after a call: those of the start, and `results`, `analysis` and `bot` (decisions.md 27). Nested values
+ * The namespaces after a call: those of the start, and `results`, `analysis` and `bot` (D-26). Nested values
  * have dotted names: `{{results.end_detail.sip_code}}`, `{{analysis.intent}}`.
  */
 export function afterCallVariables(call: CallFacts, system: SystemVariables, nowIso: string): Variables {
@@ -60,7 +60,7 @@ export function afterCallVariables(call: CallFacts, system: SystemVariables, now
   };
 }
 
-/** The call results payload as it stands in the record (interface.md: also pushed to CRM). */
+/** The call results payload as it stands in the record (R95: the CRM push can use it). */
 export function resultsPayload(call: CallFacts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(call).filter(([name]) => Object.hasOwn(CallResults.properties, name)),

@@ -4,7 +4,7 @@ import { type ActiveCall, type CallRecord, newRecord } from './call-record.ts';
 
 /** What of a call at the agent desk is written down, all at once or as it becomes known. */
 export interface AgentCall {
-  /** The desk's `call_id`: one record per parent call, however often it is written (interface.md, Call record). */
+  /** The desk's `call_id`: one record per parent call, however often it is written (R45). */
   parent_call_id: string;
   created_at: string;
   bot_id: string;
@@ -12,7 +12,7 @@ export interface AgentCall {
   caller_id: string;
   call_direction: ActiveCall['call_direction'];
   timezone: string;
-  /** Empty values say nothing: they never blank what an earlier write has set (control-plane.md 2.1). */
+  /** Empty values say nothing: they never blank what an earlier write has set (D-49). */
   known: Partial<Pick<CallRecord, AgentField>>;
 }
 

@@ -6,7 +6,7 @@ type Outcome = Pick<
   'disconnected_by' | 'call_duration_seconds' | 'was_transferred' | 'transcript' | 'events'
 >;
 
-/** The disposition of the first rule that fits how a call went; null where none does (decisions.md 27). */
+/** The disposition of the first rule that fits how a call went; null where none does (D-26). */
 export function autoDisposition(rules: readonly AutoDisposition[], outcome: Outcome): string | null {
   return rules.find(({ when }) => fits(when, outcome))?.disposition ?? null;
 }

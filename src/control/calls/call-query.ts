@@ -14,7 +14,7 @@ const Values = <T extends Parameters<typeof Type.Array>[0]>(item: T, description
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const Time = Type.String({ format: 'date-time' });
 
-/** The filters of the list, which the export takes too. Repeated keys are alternatives (control-plane.md 2.11). */
+/** The filters of the list, which the export takes too. Repeated keys are alternatives (D-28). */
 export const FILTER_FIELDS = {
   bot_id: Values(Text, 'Any of these bots'),
   status: Values(CallStatus, 'Any of these states'),
@@ -77,7 +77,7 @@ export function readFilter(query: Static<typeof CallFilterBody>, actor: Actor): 
   };
 }
 
-/** control-plane.md 2.11: analysts read records with masked numbers. */
+/** Analysts read records with masked numbers (D-56). */
 export function seesMaskedNumbers(actor: Actor): boolean {
   return actor.type === 'user' && actor.role === 'analyst';
 }

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { CallResults, DisconnectedBy } from '../../contracts/call-results.ts';
 
-/** The call record (control-plane.md 2.8) as a schema: the type, the response and the documentation come from here. */
+/** The call record (D-48) as a schema: the type, the response and the documentation come from here. */
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Text = Type.String();
 const OptionalText = Nullable(Type.String());
@@ -38,7 +38,7 @@ export const Transport = Type.Union([
   Type.Literal('partner'),
 ]);
 
-/** The places where a person or the platform itself ends a call beside the results payload (control-plane.md 2.1). */
+/** The places where a person or the platform itself ends a call beside the results payload (D-48). */
 export const EndedBy = Type.Union([
   ...DisconnectedBy.anyOf,
   Type.Literal('agent'),

@@ -16,7 +16,7 @@ export interface ActiveCall {
   call_direction: 'inbound' | 'outbound';
   timezone: string;
   created_at: string;
-  /** Without the reserved flags (interface.md, Reserved control flags). */
+  /** Without the reserved flags (R85 to R89). */
   connected_event: Record<string, unknown>;
   sip_context: Record<string, unknown>;
   crm_data: Record<string, unknown>;
@@ -41,7 +41,7 @@ export interface CampaignLink {
   run_number: number | null;
 }
 
-/** An attempt that ended before a session was served (decisions.md 12). */
+/** An attempt that ended before a session was served (D-20). */
 export type RefusedBy = 'outside_hours' | 'rejected' | 'no_answer';
 
 /** The record of a call that starts now. */
@@ -139,8 +139,9 @@ export function rowOf(record: CallRecord): CallRow {
 }
 
 /**
- * control-plane.md 2.8. A voicemail counts as connected where the bot left words on it, that is, where the transcript
- * holds a bot entry that could be heard, and a telephone whose caller hung up while it rang does not.
+ * The status of a record that has its results (D-48). A voicemail counts as connected where the bot left words on it,
+ * that is, where the transcript holds a bot entry that could be heard, and a telephone whose caller hung up while it
+ * rang does not.
  */
 export function finalStatus(results: {
   disconnected_by: DisconnectedBy;
@@ -170,7 +171,7 @@ export function recordId(sessionId: string): string {
   return `call_${sessionId}`;
 }
 
-/** What the config request knew already; results without them take nothing away (control-plane.md 2.1). */
+/** What the config request knew already; results without them take nothing away (D-49). */
 const KEPT_WHERE_NULL: ReadonlySet<string> = new Set([
   'call_id',
   'room_name',

@@ -14,7 +14,7 @@ import {
   TermStream,
 } from './position-streams.ts';
 
-/** Which calls. Values of one field are alternatives, fields narrow each other (control-plane.md 2.11). */
+/** Which calls. Values of one field are alternatives, fields narrow each other (D-28). */
 export interface CallFilter {
   anyOf?: Partial<Record<Exclude<TermField, 'duration'>, readonly string[]>>;
   /** ISO 8601 UTC with milliseconds; from is included, to is not. */

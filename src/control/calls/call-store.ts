@@ -11,7 +11,7 @@ import type { DeletionReceipt } from './erase-call.ts';
 export interface CallRecordStore {
   /** Adds the record unless the session has one; says whether it did. */
   insertActive(call: ActiveCall): Promise<boolean>;
-  /** Adds the ended record of a call that was turned away at the gate (decisions.md 12), unless the session has one. */
+  /** Adds the ended record of a call that was turned away at the gate (D-20), unless the session has one. */
   insertRefused(call: ActiveCall, by: RefusedBy): Promise<boolean>;
   /**
    * Writes the results into the record of their session, once: a repeat changes nothing, whatever it carries. With
@@ -75,7 +75,7 @@ export interface CallEdit {
   disposition?: string | null;
 }
 
-/** Results whose session this control plane never opened (control-plane.md 2.8, Result merge). */
+/** Results whose session this control plane never opened (D-47). */
 export interface OrphanResults {
   session_id: string;
   received_at: string;

@@ -20,7 +20,7 @@ export interface CallTables {
   receipts: Table<DeletionReceipt>;
 }
 
-/** A call without results is given up so long after its maximum duration (control-plane.md 2.8). */
+/** A call without results is given up so long after its maximum duration (D-48). */
 export const LOST_GRACE_MS = 600_000;
 
 export function openCallTables(store: KeyValueStore): CallTables {

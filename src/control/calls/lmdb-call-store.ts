@@ -215,7 +215,7 @@ class LmdbCallRecords implements CallRecordStore {
   }
 
   /**
-   * The call that the results belong to. Only socket calls are matched by stream (interface.md), only while they wait
+   * The call that the results belong to. Only socket calls are matched by stream (D-49), only while they wait
    * for results, and only for a bot that fits, since diallers may use a stream id again.
    */
   private recordFor(writes: Transaction, results: CallResults, matchStream: boolean): CallRecord | undefined {

@@ -22,8 +22,8 @@ const BATCH = 100;
 const MAX_BATCHES = 100;
 
 /**
- * Gives up calls that have neither results nor a room ten minutes after their longest time (control-plane.md 2.8, status
- * `lost`). Late results still correct them.
+ * Gives up calls that have neither results nor a room ten minutes after their longest time (D-48, status `lost`).
+ * Late results still correct them.
  */
 export function startLostCallsSweep(parts: LostCallsParts): LostCallsSweep {
   let stopped = false;

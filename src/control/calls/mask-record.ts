@@ -1,7 +1,7 @@
 import { maskNumber } from '../../platform/logger.ts';
 
 /**
- * A copy for people who may read records but no telephone numbers (control-plane.md 2.11, role `analyst`): the number
+ * A copy for people who may read records but no telephone numbers (D-56, role `analyst`): the number
  * fields are masked whole, and so is everything in the texts that reads like a telephone number.
  */
 export function maskNumbers<T>(value: T): T {

@@ -14,7 +14,7 @@ import { removeRecording } from './delete-call.ts';
 export interface ReceiveResultsParts {
   calls: CallRecordStore;
   recordingsFolder: string;
-  /** The bot's `auto_dispositions` (decisions.md 27). */
+  /** The bot's `auto_dispositions` (D-26). */
   dispositionRules: (botId: string) => Promise<readonly AutoDisposition[]>;
   /** A caller's wish to be called back, for the campaign of the call. */
   keepCallback: (record: CallRecord) => Promise<void>;
@@ -26,7 +26,7 @@ export interface ReceiveResultsParts {
 }
 
 /**
- * `POST /api/v1/call-results` (interface.md, Results webhook; decisions.md 10). 200 is said only when the record is on
+ * `POST /api/v1/call-results` (R151, D-46, D-47). 200 is said only when the record is on
  * disk; results that come at the same time share a commit. Unsigned results are taken for a session that this plane
  * opened: its id is the capability. A stream id is none, so only who knows the core secret is matched by it.
  */

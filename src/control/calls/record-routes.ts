@@ -21,7 +21,7 @@ export interface CallRouteParts {
   nowIso: () => string;
 }
 
-/** Who may read what calls left (control-plane.md 2.11), beside the core itself. */
+/** Who may read what calls left (D-56), beside the core itself. */
 export const READERS: Auth = {
   kind: 'users',
   roles: ['admin', 'supervisor', 'agent', 'analyst'],
@@ -214,7 +214,7 @@ export async function visibleRecord(
   return record;
 }
 
-/** What people see of callers is written down (control-plane.md 2.13); the core reads for its own work. */
+/** What people see of callers is written down (D-58); the core reads for its own work. */
 export async function auditReading(
   audit: AuditLog,
   action: string,

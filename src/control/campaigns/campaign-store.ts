@@ -5,7 +5,7 @@ export interface Campaign {
   campaign_id: string;
   name: string;
   bot_id: string;
-  /** interface.md, Config response: the only switch for `callback_detection_enabled`. */
+  /** The only switch for `callback_detection_enabled` (R69). */
   callback_detection_enabled: boolean;
   created_at: string;
   updated_at: string;
@@ -63,7 +63,7 @@ function isId(id: string): boolean {
   return id !== '' && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
 
-/** The context as `call.*` (interface.md: "callback context on callback attempts"); what is unknown is left out. */
+/** The context as `call.*` (R79); what is unknown is left out. */
 export function callbackVariables(context: CallbackContext | null): Record<string, string> {
   if (!context) return {};
   const known = Object.entries(context).filter(([, value]) => value !== null);

@@ -8,7 +8,7 @@ import { PRODUCT_VERSION } from '../../platform/version.ts';
 import { asField, flatLeaves, valueAt } from '../calls/flat-fields.ts';
 
 /**
- * Asks the CRM at call start (interface.md, CRM integration). Never rejects: a caller is waiting, and a call without CRM
+ * Asks the CRM at call start (R154). Never rejects: a caller is waiting, and a call without CRM
  * data is better than none. `data` is flat, for `{{crm.*}}`; `entry` is for the `integration_log` of the record and
  * exists whatever happened.
  */
@@ -70,7 +70,7 @@ export function createCrmPrefetch(parts: PrefetchParts): CrmPrefetch {
   };
 }
 
-/** The entry of a call that carries `_skip_prefetch` (interface.md, Reserved control flags). */
+/** The entry of a call that carries `_skip_prefetch` (R86). */
 export function skippedPrefetch(at: string): IntegrationLogEntry {
   return unsent(at, null, 'left out, the call carries _skip_prefetch').entry;
 }

@@ -20,7 +20,7 @@ import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-p
 
 const SessionId = Type.String({ minLength: 1, maxLength: 200, description: 'A past call of this bot' });
 
-/** Trying a mapper or a pre-fetch before it goes live (control-plane.md 2.12: previewed on a real past call). */
+/** Trying a mapper or a pre-fetch before it goes live (D-51: tried on a real past call). */
 export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
   const { outbound, prefetch } = parts;
   const { nowMs } = outbound;

@@ -10,7 +10,7 @@ export interface HostCapacity {
   askedMs: number;
 }
 
-/** control-plane.md 2.10: a host that has not answered by then is not asked to dial. */
+/** A host that has not answered by then is not asked to dial (D-23). */
 export const POLL_TIMEOUT_MS = 1_500;
 const MAX_ANSWER_BYTES = 1_048_576;
 

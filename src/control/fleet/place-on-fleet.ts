@@ -23,13 +23,13 @@ export type Placement<T> =
   /** `no_host`: none answered. `full`: those that answered have no room. `refused`: those that were asked will not. */
   | { kind: 'none'; why: 'no_host' | 'full' | 'refused' | 'busy'; reasons: RefusalReason[] };
 
-/** interface.md, Direct outbound calls: the fleet server with the most available capacity takes the call. */
+/** The fleet server with the most available capacity takes the call (R23). */
 export interface Fleet {
   /** `send` asks one host; it is called for at most {@link MAX_HOSTS_TRIED} of them, one after another. */
   place<T>(send: (url: string) => Promise<HostAnswer<T>>): Promise<Placement<T>>;
 }
 
-/** control-plane.md 2.10. */
+/** A caller waits for the answer, so the search ends here (D-23). */
 export const MAX_HOSTS_TRIED = 3;
 /** Requests of this control plane that look for a host at once; more are told that the fleet is busy. */
 export const MAX_PLACING = 512;

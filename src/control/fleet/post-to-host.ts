@@ -1,7 +1,7 @@
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import { HttpFailure, httpCall } from '../../platform/http-client.ts';
 
-/** interface.md, Limits, "dispatch time-out"; a host says no or yes within it. */
+/** A host says no or yes within this (R141). */
 export const HOST_ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** No connection stood, so no request has left. */

@@ -25,7 +25,7 @@ export type Actor =
       id: string;
       name: string;
       scopes: readonly Scope[];
-      /** What an admin allows this key; none: what the route says (decisions.md 13). */
+      /** What an admin allows this key; none: what the route says (D-21). */
       requestsPerMinute?: number | null;
     };
 

@@ -19,7 +19,7 @@ function isOffered(request: Pick<HttpRequest, 'headers'>): boolean {
 /**
  * Without a configured secret the plane listens on loopback only (settings.ts refuses the rest), and then a caller needs
  * none. Three ways still lead from outside to a loopback ingress, and all are closed here: a reverse proxy in front of it,
- * which gives itself away by its forwarding header (decisions.md 21), a web page whose own name was pointed at 127.0.0.1,
+ * which gives itself away by its forwarding header (D-54), a web page whose own name was pointed at 127.0.0.1,
  * which gives itself away by the Host header, and a page of another site that sends a form here, which gives itself away
  * by the Origin header.
  */

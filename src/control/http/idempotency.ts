@@ -19,7 +19,7 @@ export interface IdempotencyStore {
   keep(key: string, answer: KeptAnswer, dropBefore: number): Promise<void>;
 }
 
-/** Answers are kept for this long (control-plane.md 2.11). */
+/** Answers are kept for this long (D-28). */
 export const KEEP_MS = 24 * 3_600_000;
 /** Beyond this many the oldest go early: 100 new ones a minute fit for a day. */
 const MAX_KEPT = 144_000;

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { invalidQuery } from './validation-issues.ts';
 
-/** Page size where the caller names none, and at most (control-plane.md 2.11). */
+/** Page size where the caller names none, and at most (D-28). */
 export const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 /** No list of ours gives out a longer one. */

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
 
-/** Requests a minute per credential where a route says nothing else (control-plane.md 2.11). */
+/** Requests a minute per credential where a route says nothing else (D-29). */
 export const DEFAULT_PER_MINUTE = 600;
 const WINDOW_MS = 60_000;
 /** Credentials counted at once. At the limit the oldest windows go; who floods with new names gains one window each. */

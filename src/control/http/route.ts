@@ -32,7 +32,7 @@ export interface RouteDef<
   body?: RouteBody<B>;
   /** Successes and the route's own errors; what the table itself may answer is added by `possible-errors.ts`. */
   responses: Readonly<Record<number, ResponseDef>>;
-  /** Honours `Idempotency-Key`: for a POST that creates or dials (control-plane.md 2.11). */
+  /** Honours `Idempotency-Key`: for a POST that creates or dials (D-28). */
   idempotent?: boolean;
   /** Answers, errors included, may be read by pages of any origin, and a preflight is answered. */
   cors?: boolean;
@@ -45,7 +45,7 @@ export interface RouteDef<
 
 export interface RouteBody<B extends TSchema> {
   schema: B;
-  /** Default 1 MB (control-plane.md 2.11). */
+  /** Default 1 MB (D-28). */
   maxBytes?: number;
   contentType?: string;
   example?: unknown;

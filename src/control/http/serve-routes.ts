@@ -23,7 +23,7 @@ export interface ServeRoutesParts extends AuthContext {
   onReply?: (route: AnyRoute, reply: HttpReply) => void;
 }
 
-/** Largest JSON body where the route says nothing else (control-plane.md 2.11). */
+/** Largest JSON body where the route says nothing else (D-28). */
 export const DEFAULT_MAX_BODY_BYTES = 1_048_576;
 /** What a route without a body still reads, so that `{}` from a client library is no error. */
 const NO_BODY_MAX_BYTES = 1_024;

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
 
-/** One mistake in a request (control-plane.md 2.9): place, sentence, kind and JSON pointer. Never a value. */
+/** One mistake in a request (D-27): place, sentence, kind and JSON pointer. Never a value. */
 export interface ValidationIssue {
   loc: (string | number)[];
   msg: string;

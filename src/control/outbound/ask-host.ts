@@ -5,7 +5,7 @@ import type { HostAnswer } from '../fleet/place-on-fleet.ts';
 
 const accepted = Compile(DialoutAccepted);
 
-/** Asks one fleet server to dial (interface.md, `POST {fleet_url}/rtc/dialout`). */
+/** Asks one fleet server to dial with `POST {fleet_url}/rtc/dialout` (R160). */
 export function askFleetHost(
   url: string,
   body: DialoutRequest,

@@ -17,7 +17,7 @@ const TAG = 'Outbound calls';
 const MAX_BODY_BYTES = 65_536;
 const CallId = Type.Object({ call_id: Type.String({ minLength: 1, maxLength: 200 }) });
 
-/** The public outbound API (interface.md): placing a call under its two names, and looking what became of it. */
+/** The public outbound API (R156): placing a call under its two names, and looking what became of it. */
 export function outboundRoutes(parts: OutboundRouteParts): AnyRoute[] {
   return [
     placingRoute(parts, `${CALLS_PATH}/outbound`, 'placeOutboundCall'),
@@ -79,7 +79,7 @@ function placingRoute(parts: OutboundRouteParts, path: string, operationId: stri
       'The fleet server with the most free capacity dials; the answer does not wait for the ringing. Send an `Idempotency-Key`, so that a repeated request does not call twice.',
     tag: TAG,
     auth: { kind: 'api_key', scope: 'calls:write' },
-    // interface.md, Limits: the fleet's capacity is the only bound.
+    // The fleet's capacity is the only bound (R178).
     rateLimit: false,
     idempotent: true,
     body: { schema: OutboundRequest, maxBytes: MAX_BODY_BYTES, example: OUTBOUND_EXAMPLE },

@@ -3,7 +3,7 @@ import { BOT_ID_PATTERN } from '../../contracts/http-names.ts';
 import { PHONE_NUMBER_PATTERN } from '../../contracts/system-settings.ts';
 import { CallStatus } from '../calls/call-record-schema.ts';
 
-/** interface.md, Outbound call, public API: four fields. */
+/** The four fields of a call that a key holder orders (R156). */
 export const OutboundRequest = Type.Object(
   {
     bot_id: Type.String({ pattern: BOT_ID_PATTERN.source, description: 'Bot to run' }),

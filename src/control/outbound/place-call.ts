@@ -26,7 +26,7 @@ export interface PlaceCallParts {
 }
 
 /**
- * Starts an outbound call (interface.md, Outbound call, public API). What the request lacks is found before any server
+ * Starts an outbound call (R156 to R159). What the request lacks is found before any server
  * is asked: reserved names, bot, hours, trunk. Throws `validation_error`, `not_found`, `outside_active_hours`,
  * `no_trunk` and `no_fleet`. Nothing is queued: a fleet without room is an answer at once.
  */
@@ -104,8 +104,8 @@ const FLAG_BYTES = 256;
 export const MAX_VARIABLES_BYTES = MAX_CONNECTED_BYTES - FLAG_BYTES;
 
 /**
- * interface.md maps `variables` to `connected_event`. A key holder must not steer the platform, so what the config route
- * reads as a flag is refused (control-plane.md 2.10); the one flag is ours, so that record and answer agree.
+ * `variables` are mapped to `connected_event` (R158). A key holder must not steer the platform, so what the config
+ * route reads as a flag is refused (D-22); the one flag is ours, so that record and answer agree.
  */
 function connectedEventOf(variables: Record<string, unknown>, sessionId: string): Record<string, unknown> {
   const found: ValidationIssue[] = [];
@@ -139,7 +139,7 @@ async function checkBot(parts: PlaceCallParts, botId: string): Promise<void> {
   });
 }
 
-/** interface.md: the number of the default outbound trunk where the request names none. */
+/** The number of the default outbound trunk where the request names none (R157). */
 function callerId(trunk: OutboundTrunk | null, request: OutboundRequest): string {
   if (trunk === null) {
     throw new AppError(

@@ -14,7 +14,7 @@ export type GateAnswer =
     };
 
 /**
- * The active-hours gate (interface.md, "Active-hours gate"). Open when the hours are not enabled, or when the local
+ * The active-hours gate (R35 to R38). Open when the hours are not enabled, or when the local
  * weekday of this moment is among the days and the local time is in the window. `epochMs` is UTC.
  */
 export function checkActiveHours(

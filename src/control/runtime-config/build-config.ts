@@ -24,7 +24,7 @@ export interface ConfigInputs {
   livePromptCache: { cache_name: string; expires_at: string } | null;
 }
 
-/** The config response (interface.md, Config response) with every field present. */
+/** The config response (R55 to R76) with every field present. */
 export function buildConfig(call: {
   bot: Bot;
   sessionId: string;
@@ -84,7 +84,7 @@ export function buildConfig(call: {
   };
 }
 
-/** interface.md: policy bots use a policy prompt builder, direct-prompt bots static plus dynamic parts. */
+/** Policy bots use a policy prompt builder, direct-prompt bots static plus dynamic parts (R57, R58). */
 function promptFields(
   bot: Bot,
   variables: Variables,

@@ -52,7 +52,7 @@ export async function readConfigInputs(
   };
 }
 
-/** interface.md, `knowledge`: both sides enable it and the ids validate; no ids are nothing to search in. */
+/** Both sides enable it and the ids validate (R68); no ids are nothing to search in. */
 async function knowledgeUsable(
   parts: ConfigInputParts,
   settings: ConfigSettings,

@@ -14,7 +14,7 @@ export interface ConnectedEvent {
   campaign: CampaignLink | null;
 }
 
-/** interface.md, Reserved `connected_event` control flags. Who may not set them refuses these names. */
+/** The reserved control flags (R85 to R89). Where a caller may not set them, these names are refused. */
 export const RESERVED_FLAGS: ReadonlySet<string> = new Set([
   '_campaign_session_id',
   '_skip_prefetch',
@@ -30,7 +30,7 @@ export const RESERVED_FLAGS: ReadonlySet<string> = new Set([
 /** Session ids stand in paths and store keys. */
 const SESSION_ID = /^[A-Za-z0-9._:@-]{1,200}$/;
 
-/** Reads the query parameter. What is no JSON object counts as `{}` (interface.md, Runtime config). */
+/** Reads the query parameter. What is no JSON object counts as `{}` (R144). */
 export function readConnectedEvent(text: string | null): ConnectedEvent {
   const event = parseObject(text);
   const flag = (name: string): unknown => (Object.hasOwn(event, name) ? event[name] : undefined);

@@ -1,6 +1,6 @@
 import { firstNameOf, transliterateName } from './transliterate-name.ts';
 
-/** Where a customer's name may stand, the first match wins (interface.md, Name transliteration). */
+/** Where a customer's name may stand, the first match wins (R83). */
 export const NAME_FIELDS = [
   'CUSTOMERNAME',
   'name',

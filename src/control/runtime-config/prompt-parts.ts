@@ -27,7 +27,7 @@ export function promptParts(bot: Bot, variables: Variables, knowledge: boolean):
 
 /**
  * Names what a provider's cache entry for the live prompt holds: the static text, the tools folded in with it, and the
- * model that reads them (interface.md, live prompt caching). `knowledge`: whether `search_knowledge` is offered.
+ * model that reads them (R16). `knowledge`: whether `search_knowledge` is offered.
  */
 export function livePromptVersion(bot: Bot, knowledge: boolean): string {
   const { provider, model = null, base_url: baseUrl = null } = bot.llm;
@@ -43,7 +43,7 @@ export function livePromptVersion(bot: Bot, knowledge: boolean): string {
   );
 }
 
-/** Vendors keep an explicit cache entry for an hour where nothing is said (reference/providers.md 4.2). */
+/** Vendors keep an explicit cache entry for an hour where nothing is said (Gemini's documentation). */
 export const DEFAULT_CACHE_TTL_SECONDS = 3_600;
 
 /** 64 bits of SHA-256: changes whenever one of the texts does. */

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { providerPlace } from '../../providers/vendor-hosts.ts';
 
-/** Engines that share the account of another one (interface.md: the turn-detecting engine reuses the streaming key). */
+/** Engines that share the account of another one (R61: the turn-detecting engine reuses the streaming key). */
 const KEY_OF: Readonly<Record<string, string>> = { deepgram_flux: 'deepgram' };
 
 /** What decides who gets a key of the system settings. */
@@ -13,7 +13,7 @@ export interface ProviderKeys {
 }
 
 /**
- * The provider settings with the key of the system settings (interface.md, Config response), also in the fallbacks. The
+ * The provider settings with the key of the system settings (R61), also in the fallbacks. The
  * key goes to the vendor's own hosts and to origins that an admin listed; a bot that leads its provider elsewhere is
  * served without, because its editor could otherwise read the key at an address of their own. A key that stands in the
  * bot itself is its editor's, and is served as it stands.

@@ -38,7 +38,7 @@ export interface CallRequest {
 }
 
 /**
- * Opens a call and returns its config, in the order of interface.md: bot, active-hours gate, flags, SIP headers, CRM
+ * Opens a call and returns its config, in this order: bot, active-hours gate, flags, SIP headers, CRM
  * pre-fetch, variables, prompts, record. Nothing expensive happens before the gate, and the `active` record is on disk
  * when this resolves. Throws `not_found` and `outside_active_hours`.
  */
@@ -106,7 +106,7 @@ function timezoneOf(bot: Bot, logger: Logger): string {
   return timezone;
 }
 
-/** decisions.md 12: the plane itself writes the record of a call that it turns away. */
+/** The plane itself writes the record of a call that it turns away (D-20). */
 async function passGate(parts: OpenCallParts, bot: Bot, call: ActiveCall): Promise<void> {
   const nowMs = Date.parse(call.created_at);
   const gate = checkActiveHours(bot.active_hours, bot.timezone, nowMs);
@@ -116,7 +116,7 @@ async function passGate(parts: OpenCallParts, bot: Bot, call: ActiveCall): Promi
   throw outsideActiveHours(bot.bot_id, gate, nowMs);
 }
 
-/** `detail` begins as interface.md says (Errors, Config route). */
+/** `detail` begins with `outside_active_hours:` (R147). */
 export function outsideActiveHours(
   botId: string,
   gate: { reason: string; opensAt: string | null },
@@ -212,8 +212,8 @@ async function openSession(
 
 /**
  * A call through a room says so itself (main/rooms/room-requests.ts). Of the others only socket transports have a stream
- * of their own (interface.md, Runtime config, `stream_id`); a partner's names the carrier's ids of the call and of the
- * stream (appliance.md, "Partner WebSocket").
+ * of their own (R143); a partner's names the carrier's ids of the call and of the
+ * stream (docs/partner-protocol.md, "Carrier to bot").
  */
 function transportOf(
   fields: Readonly<Record<string, unknown>>,

@@ -20,8 +20,8 @@ const ConfigQuery = Type.Object(
 );
 
 /**
- * `GET /api/v1/config/{bot_id}`: what a slot asks at the start of every call, whatever its transport (interface.md,
- * Runtime config). The `active` record is on disk before the answer leaves, so results always find it.
+ * `GET /api/v1/config/{bot_id}`: what a slot asks at the start of every call, whatever its transport (R143, R145).
+ * The `active` record is on disk before the answer leaves, so results always find it.
  */
 export function configRoute(parts: OpenCallParts): AnyRoute {
   return route({

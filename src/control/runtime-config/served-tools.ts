@@ -33,7 +33,7 @@ export function servedTools(
   return served;
 }
 
-/** How a bot with an agent desk escalates (interface.md, human handoff); the slot knows what to do by the name. */
+/** How a bot with an agent desk escalates (R24, R25); the slot knows what to do by the name. */
 const AGENT_TOOL: Readonly<ServedTool & { name: string }> = {
   type: 'built_in',
   name: 'transfer_to_agent',

@@ -6,7 +6,7 @@ const MAX_VALUE_CHARS = 1_000;
 const VARIABLE = /^[A-Za-z0-9_]{1,64}$/;
 
 /**
- * The SIP headers that the bot may see, by variable name (interface.md, `sip_header_config`). Header names compare
+ * The SIP headers that the bot may see, by variable name (R39). Header names compare
  * without case (RFC 3261 section 7.3.1). Without a config nothing passes: what a stranger's switch sends does not
  * belong into a prompt. Of two headers for one variable the first counts.
  */

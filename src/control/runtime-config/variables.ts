@@ -20,7 +20,7 @@ export interface VariableSources {
 }
 
 /**
- * The merged dictionary of a call (interface.md, Variable namespaces). Derived name variables come in addition and
+ * The merged dictionary of a call (R77 to R81). Derived name variables come in addition and
  * replace nothing that the dialler or the CRM has said itself.
  */
 export function callVariables(sources: VariableSources): Variables {
@@ -39,7 +39,7 @@ export function callVariables(sources: VariableSources): Variables {
   };
 }
 
-/** interface.md, `effective_crm`: each source overrides the ones before it. */
+/** Each source overrides the ones before it (R80). */
 export function effectiveCrm(
   sources: Pick<VariableSources, 'fields' | 'mockCrm' | 'prefetched'>,
 ): Record<string, unknown> {

@@ -12,7 +12,7 @@ import { type SystemSettings, settingsView, systemSettings } from './system-sett
 
 /** The system settings for readers and for the admin who changes them. */
 export interface SettingsService {
-  /** As calls see them: up to `SETTINGS_TTL_MS` old unless a change came through the API (interface.md, Limits). */
+  /** As calls see them: up to `SETTINGS_TTL_MS` old unless a change came through the API (R175). */
   current(): Promise<SystemSettings>;
   /** Those of the last load, for readers that cannot wait. */
   latest(): SystemSettings;
@@ -27,7 +27,7 @@ export interface SettingsService {
     cause: AuditCause,
     checkVersion: (version: number) => void,
   ): Promise<SettingsView>;
-  /** interface.md: `invalidate_settings_cache`. */
+  /** After every edit through the API (R176). */
   invalidate(): void;
   readonly cache: TtlCache<SystemSettings>;
 }
@@ -40,7 +40,7 @@ export interface SettingsServiceParts {
   monotonicMs: () => number;
 }
 
-/** interface.md, Limits: `system:settings`. */
+/** How old cached settings may be: `system:settings` (R175). */
 export const SETTINGS_TTL_MS = 3_600_000;
 /** Writers that keep overtaking this one; then it gives up. */
 const MAX_TRIES = 5;

@@ -10,7 +10,7 @@ export function mediaAccess(settings: SystemSettings): MediaServerAccess | null 
   return url && apiKey && apiSecret ? { url, apiKey, apiSecret } : null;
 }
 
-/** `server_url` of browsers (decisions.md 20): they join on ws whatever way the setting is written. */
+/** `server_url` of browsers (D-43): they join on ws whatever way the setting is written. */
 export function publicMediaUrl({ values }: SystemSettings): string | null {
   const url = values.livekit_public_url ?? values.livekit_url;
   return url === null ? null : socketUrl(url);

@@ -26,7 +26,7 @@ const NUMBERS_PATH = `${API_PREFIX}/numbers`;
 const NumberId = Type.Object({ number_id: Type.String({ pattern: '^num_[0-9a-f]{24}$' }) });
 const MAX_BODY_BYTES = 16_384;
 
-/** `/api/v1/numbers` (control-plane.md 2.13): which bot answers which number. */
+/** `/api/v1/numbers` (docs/media-server.md, "Trunks and numbers"): which bot answers which number. */
 export function numberRoutes(parts: NumberRouteParts): AnyRoute[] {
   const { numbers, sync, nowIso } = parts;
   return [

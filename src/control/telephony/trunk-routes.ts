@@ -37,7 +37,7 @@ const EXAMPLE: NewTrunk = {
   default_outbound: true,
 };
 
-/** `/api/v1/trunks` (control-plane.md 2.13): where calls come from and go to. */
+/** `/api/v1/trunks` (docs/media-server.md, "Trunks and numbers"): where calls come from and go to. */
 export function trunkRoutes(parts: TrunkRouteParts): AnyRoute[] {
   const { trunks, sync, nowIso } = parts;
   const view = (trunk: Trunk) => trunkView(trunk, parts.sync);

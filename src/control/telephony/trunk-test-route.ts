@@ -55,7 +55,7 @@ const TrunkTest = Type.Object(
   { title: 'TrunkTest' },
 );
 
-/** `POST /api/v1/trunks/{trunk_id}/test` (control-plane.md 2.13). */
+/** `POST /api/v1/trunks/{trunk_id}/test` (docs/media-server.md, "Trunks and numbers"). */
 export function trunkTestRoute(parts: TrunkTestParts): AnyRoute {
   return route({
     method: 'POST',

@@ -50,7 +50,7 @@ const LONGEST_NAP_MS = 60_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
 /**
- * Sends what lies in the queue, at least once each (control-plane.md 2.12). Its only state is what is under way: the
+ * Sends what lies in the queue, at least once each (D-51). Its only state is what is under way: the
  * queue says everything else, so a process that dies here goes on at its next start. A crash between a 2xx and the note
  * of it repeats the message under the same `webhook-id`.
  */
@@ -128,7 +128,7 @@ export class DeliveryWorker {
     return napMs;
   }
 
-  /** What happened later to a call is told later (control-plane.md 2.12, Ordering). */
+  /** What happened later to a call is told later (D-51). */
   private async waitsForAnother(delivery: Delivery, nowMs: number): Promise<boolean> {
     const before = delivery.after === null ? null : await this.parts.deliveries.get(delivery.after);
     if (before?.state !== 'pending') return false;
@@ -268,7 +268,7 @@ export class DeliveryWorker {
       : null;
   }
 
-  /** The call record shows its push; webhooks have their own log (control-plane.md 2.8, integration_log). */
+  /** The call record shows its push; webhooks have their own log (R154). */
   private async noteOnCall(
     delivery: Delivery,
     facts: Pick<IntegrationLogEntry, 'status' | 'ms' | 'attempt' | 'error'> & { url: string },

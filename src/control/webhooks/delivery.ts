@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 
-/** Events that can occur in this version (control-plane.md 2.12 names those that are to come). */
+/** Events that can occur in this version (docs/crm-and-webhooks.md, "Webhooks"). */
 export const EventType = Type.Union([
   Type.Literal('call.started'),
   Type.Literal('call.ended'),

@@ -3,7 +3,7 @@ import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { EventType } from './delivery.ts';
 
-/** A signing secret. Two may be active while it is being changed (control-plane.md 2.12). */
+/** A signing secret. Two may be active while it is being changed (D-51). */
 export interface SigningSecret {
   sealed: string;
   created_at: string;

@@ -2,7 +2,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Waits before the attempts of a delivery (control-plane.md 2.12): the first goes out at once. */
+/** Waits before the attempts of a delivery (D-51): the first goes out at once. */
 export const ATTEMPT_WAITS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,

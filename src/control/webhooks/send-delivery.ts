@@ -12,7 +12,7 @@ export interface Target {
   signingSecrets: readonly string[];
 }
 
-/** control-plane.md 2.12. */
+/** A receiver that has not answered by then has failed (D-51). */
 export const DELIVERY_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** What the log keeps of a body. */

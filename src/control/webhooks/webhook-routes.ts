@@ -36,7 +36,7 @@ import { secretView, webhookView } from './webhook-views.ts';
 /** More receivers than this would make every call a mass mailing. */
 const MAX_WEBHOOKS = 50;
 
-/** `/api/v1/webhooks` (control-plane.md 2.12, 2.13): receivers of events about calls. */
+/** `/api/v1/webhooks` (docs/crm-and-webhooks.md, "Webhooks"): receivers of events about calls. */
 export function webhookRoutes(parts: WebhookRouteParts): AnyRoute[] {
   return [...editRoutes(parts), ...webhookUseRoutes(parts)];
 }

@@ -14,7 +14,7 @@ const OF_THE_HOST = new Set([
   'disk_full',
 ]);
 
-/** Asks one fleet server to bring the bot into the visitor's room (interface.md, Widget token). */
+/** Asks one fleet server to bring the bot into the visitor's room (R140). */
 export function askWidgetHost(
   url: string,
   body: WidgetDispatchRequest,

@@ -1,7 +1,7 @@
 import { invalidBody } from '../http/validation-issues.ts';
 import { RESERVED_FLAGS } from '../runtime-config/connected-event.ts';
 
-/** console-and-widget.md 4.3: what a page may tell about its visitor. It is the visitor's word and proves nothing. */
+/** What a page may tell about its visitor (D-25). It is the visitor's word and proves nothing. */
 const MAX_KEYS = 50;
 const MAX_NAME_CHARS = 64;
 const MAX_VALUE_CHARS = 2_000;

@@ -18,11 +18,11 @@ const WidgetTokenRequest = Type.Object(
       }),
     ),
   },
-  // Looked at by the handler: a wrong key is told before a mistake in the rest (decisions.md 24).
+  // Looked at by the handler: a wrong key is told before a mistake in the rest (D-25).
   { title: 'WidgetTokenRequest', additionalProperties: true },
 );
 
-/** `POST /api/v1/widget/token` (interface.md). The preflight of the same path comes with `cors`. */
+/** `POST /api/v1/widget/token` (R136, R137). The preflight of the same path comes with `cors`. */
 export function widgetRoutes(parts: WidgetTokenParts): AnyRoute[] {
   return [
     route({

@@ -47,16 +47,16 @@ export interface WidgetToken {
  * the token of a connection that stands.
  */
 export const WIDGET_TOKEN_TTL_S = 120;
-/** control-plane.md 2.11. */
+/** Tokens for one address and for one bot (D-29). */
 const PER_ADDRESS_A_MINUTE = 10;
 const PER_BOT_A_MINUTE = 60;
 /** A slot may be free at any moment. */
 const RETRY_FULL_SECONDS = 5;
 
 /**
- * A browser call (interface.md, Widget token), in its order of work: find the bot, check the key, mint the token, bring
+ * A browser call (R139), in its order of work: find the bot, check the key, mint the token, bring
  * the bot into the room, and only then give the token out, so that nobody ever waits in a room without a bot. What
- * decisions.md 24 adds (origin, quotas, the rest of the body) comes after the key. Throws `not_found`, `unauthorized`,
+ * D-25 adds (origin, quotas, the rest of the body) comes after the key. Throws `not_found`, `unauthorized`,
  * `origin_not_allowed`, `rate_limited`, `validation_error`, `media_token_failed` and `no_fleet`.
  */
 export async function widgetToken(
@@ -101,7 +101,7 @@ async function findBot(parts: WidgetTokenParts, id: string): Promise<Bot> {
   return bot;
 }
 
-/** interface.md: without a key of its own every request for the bot fails, whatever it brings. */
+/** Without a key of its own every request for the bot fails, whatever it brings (R34). */
 function checkKey(bot: Bot, offered: string): void {
   const key = bot.widget_api_key;
   if (key && matchesAnySecret(offered, [key])) return;
@@ -153,7 +153,7 @@ async function mint(parts: WidgetTokenParts, room: string, identity: string): Pr
   }
 }
 
-/** interface.md: every way in which no bot comes is 503. */
+/** Every way in which no bot comes is 503 (R142). */
 function notPlaced(
   parts: WidgetTokenParts,
   placement: Exclude<Placement<unknown>, { kind: 'taken' }>,

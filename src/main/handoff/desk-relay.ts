@@ -32,7 +32,7 @@ export interface DeskRelayOptions {
   timeoutMs?: number;
 }
 
-/** What the media server's webhooks tell of a room, as far as a handoff is concerned (decisions.md 23). */
+/** What the media server's webhooks tell of a room, as far as a handoff is concerned (D-45). */
 export interface RoomEvent {
   event: string;
   room: string;
@@ -171,7 +171,7 @@ export class DeskRelay {
     const notes = await readNotes(folder);
     const takenSeq = this.outbox.row(callId)?.takenSeq ?? 0;
     const isStranded = how.isDead && notes.length > 0 && !isOver(notes);
-    // The slot has left the caller to an agent: by going, or by dying where it only recorded the two (decisions.md 23).
+    // The slot has left the caller to an agent: by going, or by dying where it only recorded the two (D-45).
     const isLeft = isStranded
       ? isWithAgent(notes)
       : notes.some((note) => note.seq > takenSeq && isBotLeft(note));

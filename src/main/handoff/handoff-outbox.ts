@@ -23,7 +23,7 @@ export interface HandoffRow {
 }
 
 /**
- * The durable outbox of the agent desk, apart from that of the results (interface.md, Overview 3). A note stays until
+ * The durable outbox of the agent desk, apart from that of the results (R4). A note stays until
  * the desk has taken it; nothing is ever dropped. Every promise resolves when the change is on disk.
  */
 export class HandoffOutbox {

@@ -15,8 +15,8 @@ export type PostOutcome =
   { kind: 'taken'; answer: DeskAnswer | null } | { kind: 'failed'; error: string; transient: boolean };
 
 /**
- * Posts one note to its desk (interface.md, Agent desk). Any 2xx takes it, a repeat's 200 too; a redirect does not. The
- * core secret goes to own origins only (decisions.md 10). The error texts name neither body nor URL.
+ * Posts one note to its desk (R32). Any 2xx takes it, a repeat's 200 too; a redirect does not. The
+ * core secret goes to own origins only (D-52). The error texts name neither body nor URL.
  */
 export async function postNote(
   note: DeskNote,

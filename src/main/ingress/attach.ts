@@ -15,9 +15,9 @@ const MAX_BODY_BYTES = 131_072;
 const readAttach = bodyReader(AttachRequest);
 
 /**
- * `POST /attach` (interface.md, Call entry points; control-plane.md 2.10): a dialler has called somebody, and the bot
+ * `POST /attach` (R21): a dialler has called somebody, and the bot
  * joins them. One session is one call, however often it is asked for. With the reservation that was made before dialling
- * (decisions.md 14) the call has its slot for certain, also on a host that has filled up or drains meanwhile.
+ * (D-16) the call has its slot for certain, also on a host that has filled up or drains meanwhile.
  */
 export function createAttach(options: RoomRouteOptions): IngressHandler {
   const { roomService } = options;

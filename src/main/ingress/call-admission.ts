@@ -23,7 +23,7 @@ const PATHS = [
 export interface CallTarget {
   kind: 'telephony' | 'partner';
   botId: string;
-  /** The single-use ticket of the query, '' without one (decisions.md 19). */
+  /** The single-use ticket of the query, '' without one (D-17). */
   ticket: string;
 }
 
@@ -40,7 +40,7 @@ export function callTarget(url: string): CallTarget | null {
 
 /**
  * The password of Basic authentication, or undefined. A carrier knows an address and nothing else, and turns
- * `user:password@` in it into this header (runtime-peers.md 3.1); the user name says nothing here.
+ * `user:password@` in it into this header (docs/partner-protocol.md, "Setting it up"); the user name says nothing here.
  */
 function basicPassword(request: IncomingMessage): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -72,7 +72,7 @@ export function isLocalPeer(request: IncomingMessage): boolean {
 
 /**
  * Who may open a call socket (`WS_AUTH`). An ingress on loopback without authentication trusts the machine; a forwarded
- * header there means that a proxy lets others in, so it is refused (decisions.md 21).
+ * header there means that a proxy lets others in, so it is refused (D-54).
  */
 export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecrets'>): {
   /** `by_ticket`: whoever brings a valid ticket may, which is found out last, because a ticket is void after one try. */

@@ -35,7 +35,7 @@ export function createCallSockets(options: {
   hasRoom(): boolean;
   /** Takes a ticket for a bot; false where it is unknown, used, too old or for another bot. */
   consumeTicket(ticket: string, botId: string): boolean;
-  /** Where a call is brought into a room when it is handed over (decisions.md 22). */
+  /** Where a call is brought into a room when it is handed over (D-44). */
   media(): MediaServerAccess | null;
   logger: Logger;
 }): CallSockets {

@@ -24,7 +24,7 @@ const readDialout = bodyReader(DialoutRequest, (name) =>
 );
 
 /**
- * `POST /rtc/dialout` (interface.md, Errors, Core-worker dialout). The order of the refusals: who is asking, what they
+ * `POST /rtc/dialout` (R160 to R162). The order of the refusals: who is asking, what they
  * ask, and only then how the host fares. A full host says so at once; nothing is queued.
  */
 export function createDialout(options: DialoutOptions): IngressHandler {

@@ -38,9 +38,9 @@ export interface RoomRouteOptions extends HostState {
 }
 
 /**
- * `POST /rtc/dispatch` (interface.md, Call entry points; decisions.md 16): a caller rings in a room of the media server.
+ * `POST /rtc/dispatch` (R19, D-41): a caller rings in a room of the media server.
  * Who holds the core secret says so with all that is known; the media server says so itself, with a signed event. Every
- * way of not serving the caller sends them away while it rings, since nobody else would (decisions.md 17); only a number
+ * way of not serving the caller sends them away while it rings, since nobody else would (D-42); only a number
  * that this host does not know leaves another installation on the same media server some time.
  */
 export function createDispatch(options: RoomRouteOptions): IngressHandler {

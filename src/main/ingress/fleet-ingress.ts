@@ -43,7 +43,7 @@ export interface FleetIngressOptions {
   pool: LeaseSource;
   isDraining(): boolean;
   pressure(): Refusal | null;
-  /** `detailed` includes what only the host itself and holders of the core secret may see (decisions.md 26). */
+  /** `detailed` includes what only the host itself and holders of the core secret may see (D-55). */
   health(detailed: boolean): FleetHealth;
   /** Takes a single-use call ticket of the control plane; absent where another host's plane issues them. */
   consumeTicket?: (ticket: string, botId: string) => boolean;
@@ -58,7 +58,7 @@ export interface FleetIngressOptions {
 
 /**
  * Everything on `FLEET_LISTEN`. It runs on node:http because the socket of an upgrade can be handed to another
- * process there, which uWebSockets.js cannot do (decisions.md 2).
+ * process there, which uWebSockets.js cannot do (D-4).
  */
 export async function openFleetIngress(options: FleetIngressOptions): Promise<FleetIngress> {
   const { settings, logger } = options;

@@ -19,8 +19,8 @@ export interface LeaseSource {
 }
 
 /**
- * Gives the caller's socket to a slot, which finishes the handshake and owns the connection from then on (appliance.md,
- * rule 1). `full` and `failed` leave the socket with us, to be refused; `lost` means that it went down with a slot.
+ * Gives the caller's socket to a slot, which finishes the handshake and owns the connection from then on (D-1).
+ * `full` and `failed` leave the socket with us, to be refused; `lost` means that it went down with a slot.
  */
 export async function passSocket(
   pool: LeaseSource,

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../contracts/error-catalogue.ts';
 /** A refused caller that does not read its answer is cut off after this. */
 const REFUSAL_LINGER_MS = 2_000;
 
-/** What the ingress answers instead of a call. `error` is the word of interface.md, `code` the catalogue's. */
+/** What the ingress answers instead of a call. `error` is the word of the interface (R162), `code` the catalogue's. */
 export interface Refusal {
   status: number;
   body: {
@@ -19,7 +19,7 @@ export interface Refusal {
   retryAfterSeconds?: number;
 }
 
-/** A full host: the caller picks another one or tries again (interface.md, Errors: 429). */
+/** A full host: the caller picks another one or tries again (R33). */
 export const RETRY_AFTER_SECONDS = 5;
 
 export const REFUSALS = {
@@ -44,7 +44,7 @@ export const REFUSALS = {
     },
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
-  /** interface.md, Core-worker dialout: `error` names what is not set up. */
+  /** `error` names what is not set up (R162). */
   sipNotConfigured: {
     status: 503,
     body: { error: 'Media-server SIP is not configured on this host', code: 'sip_not_configured' },

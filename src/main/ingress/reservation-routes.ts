@@ -19,7 +19,7 @@ const ONE = new RegExp(`^${RESERVATIONS_PATH}/([A-Za-z0-9-]{1,64})(/renew)?$`);
 const readReservation = bodyReader(ReservationRequest);
 
 /**
- * `POST /reservations`, `POST /reservations/{id}/renew`, `DELETE /reservations/{id}` (decisions.md 14): a dialler keeps
+ * `POST /reservations`, `POST /reservations/{id}/renew`, `DELETE /reservations/{id}` (D-16): a dialler keeps
  * a slot for 45 s while it dials. A host that drains makes and renews none; those it has made stand to their end.
  */
 export function createReservationRoutes(options: RoomRouteOptions): IngressHandler {

@@ -12,7 +12,7 @@ import type { IngressHandler } from './json-route.ts';
 import { createReservationRoutes } from './reservation-routes.ts';
 import { createWidget } from './widget.ts';
 
-/** The routes of calls through rooms (interface.md, Call entry points): who answers a path, or null. */
+/** The routes of calls through rooms (R19 to R22): who answers a path, or null. */
 export function createRoomRoutes(options: RoomRouteOptions): (path: string) => IngressHandler | null {
   const exact = new Map<string, IngressHandler>([
     [DISPATCH_PATH, createDispatch(options)],

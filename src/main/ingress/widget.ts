@@ -12,7 +12,7 @@ const MAX_BODY_BYTES = 65_536;
 const readWidget = bodyReader(WidgetDispatchRequest);
 
 /**
- * `POST /rtc/widget` (interface.md, Widget token): answered when the bot stands in the room, so that no visitor joins a
+ * `POST /rtc/widget` (R22, R139): answered when the bot stands in the room, so that no visitor joins a
  * room without one.
  */
 export function createWidget(options: RoomRouteOptions): IngressHandler {

@@ -18,8 +18,8 @@ export interface DeliveryTerms {
 }
 
 /**
- * Posts one results payload. Any 2xx acknowledges (decisions.md 10), a redirect does not, and the core secret goes to
- * own origins only. The error texts name neither payload nor URL, so they may be logged.
+ * Posts one results payload. Any 2xx acknowledges (D-46), a redirect does not, and the core secret goes to own
+ * origins only (D-52). The error texts name neither payload nor URL, so they may be logged.
  */
 export async function deliverOnce(
   webhookUrl: string,

@@ -42,9 +42,9 @@ export interface DeliveryOptions {
 }
 
 /**
- * Delivers the rows of the outbox: at once, with immediate retries, then in the background without end (interface.md,
- * Results webhook). Rows come in by {@link DeliveryLoop.offer} only, after their spool folder is gone. A crash between
- * the receiver's 2xx and the removal of the row repeats the delivery: at least once.
+ * Delivers the rows of the outbox: at once, with immediate retries, then in the background without end (R152). Rows
+ * come in by {@link DeliveryLoop.offer} only, after their spool folder is gone. A crash between the receiver's 2xx
+ * and the removal of the row repeats the delivery: at least once.
  */
 export class DeliveryLoop {
   private readonly options: DeliveryOptions;

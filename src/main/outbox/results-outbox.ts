@@ -14,8 +14,8 @@ export interface OutboxRow {
 }
 
 /**
- * The durable results outbox (interface.md, Overview 3): a row per call, kept until a receiver has acknowledged it. Every
- * promise resolves when the change is on disk. Nothing is ever dropped (decisions.md 10).
+ * The durable results outbox (R3): a row per call, kept until a receiver has acknowledged it. Every
+ * promise resolves when the change is on disk. Nothing is ever dropped (D-46).
  */
 export class ResultsOutbox {
   private readonly store: KeyValueStore;

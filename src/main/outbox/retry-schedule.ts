@@ -1,4 +1,4 @@
-/** Waits before the immediate retries that a transport failure or a 5xx gets (interface.md, Results webhook). */
+/** Waits before the immediate retries that a transport failure or a 5xx gets (R152). */
 export const IMMEDIATE_RETRIES_MS = [200, 500, 1_000] as const;
 /** Ceiling of the first background wait; it doubles with every further failure. */
 export const BACKOFF_FIRST_MS = 5_000;

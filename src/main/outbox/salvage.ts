@@ -31,7 +31,7 @@ export async function salvageFolder(folder: string, cause: SalvageCause): Promis
   return true;
 }
 
-/** The results payload of a call whose slot died, from all that it had journalled (interface.md, Call results). */
+/** The results payload of a call whose slot died, from all that it had journalled (R91 to R116). */
 export function salvagedResults(
   journal: Journal,
   call: NonNullable<Journal['call']>,
@@ -76,7 +76,7 @@ function causeOf(journal: Journal): CallResults['disconnected_by'] {
   return isWithAgent(journal) ? 'transfer_to_agent' : 'error';
 }
 
-/** A caller in a room of their own stays with the agent when the slot dies that only recorded them (decisions.md 23). */
+/** A caller in a room of their own stays with the agent when the slot dies that only recorded them (D-45). */
 function isWithAgent({ call, events }: Journal): boolean {
   const last = events.findLast(({ event }) => event === 'agent_joined' || event === 'agent_left');
   return call?.roomName !== undefined && last?.event === 'agent_joined';

@@ -8,7 +8,7 @@ import { type SalvageCause, salvageFolder } from './salvage.ts';
 
 /** Folders up to this size are read on main's own loop: parsing stays under 3 ms. Larger ones go to a worker thread. */
 const INLINE_BYTES = 262_144;
-/** An unused worker thread costs 9 MB (libraries.md 3), so it does not stay. */
+/** An unused worker thread costs 9 MB (D-14), so it does not stay. */
 const WORKER_IDLE_MS = 5_000;
 
 /** What the outbox needs of a finished call. The payload stays text: it is delivered as it was written. */

@@ -22,7 +22,7 @@ export interface PlaneReport {
 
 /**
  * Tells the control plane which cache entry holds the live prompt of a bot, so that every later config of the fleet
- * carries it (interface.md, `live_prompt_cache_state`). It goes over HTTP, as configs and results do, to the plane that
+ * carries it (R66). It goes over HTTP, as configs and results do, to the plane that
  * serves the configs; one that has no such route is asked once and left alone from then on. Of several changes for one
  * bot the newest is told.
  */

@@ -46,7 +46,7 @@ export class RoomCloser {
   }
 
   /**
-   * The slot of the call in this room is dead: SIP legs are hung up, everybody else is sent away (decisions.md 8). A
+   * The slot of the call in this room is dead: SIP legs are hung up, everybody else is sent away (D-10). A
    * room whose customer talks to an agent is the agent desk's and stands.
    */
   closeDead(roomName: string, callId: string): void {
@@ -60,7 +60,7 @@ export class RoomCloser {
   }
 
   /**
-   * Sends away a caller who rings and cannot be served; livekit-sip refuses the call then (decisions.md 17). A room
+   * Sends away a caller who rings and cannot be served; livekit-sip refuses the call then (D-42). A room
    * that was made for this one call goes with them.
    */
   refuseCaller(roomName: string, identity: string, options: { ownRoom: boolean }): void {

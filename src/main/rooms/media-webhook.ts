@@ -1,7 +1,7 @@
 import type { DispatchRequest } from '../../contracts/room-requests.ts';
 import { type MediaServerAccess, SIP_ROOM_PREFIX } from '../../contracts/rooms.ts';
 
-/** An event of the media server that is older than this, or as far in the future, is no news (decisions.md 16: age). */
+/** An event of the media server that is older than this, or as far in the future, is no news (D-41). */
 export const MAX_EVENT_AGE_MS = 300_000;
 /** How far the clocks of two machines may be apart where a token's validity is checked. */
 const CLOCK_TOLERANCE_S = 30;

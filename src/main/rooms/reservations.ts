@@ -3,7 +3,7 @@ import type { Reservation } from '../../contracts/room-requests.ts';
 import type { SlotPool } from '../slots/slot-pool.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
 
-/** decisions.md 14: a reservation that nobody renews is over after this. */
+/** A reservation that nobody renews is over after this (D-16). */
 export const RESERVATION_MS = 45_000;
 
 interface Held {
@@ -12,7 +12,7 @@ interface Held {
 }
 
 /**
- * Slots that are kept for calls which a dialler is about to make (decisions.md 14). They hold no call yet, so they are
+ * Slots that are kept for calls which a dialler is about to make (D-16). They hold no call yet, so they are
  * kept in memory and survive no restart: the dialler is told 410 then and reserves anew. Each one holds a slot, which
  * is their bound.
  */

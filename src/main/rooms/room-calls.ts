@@ -38,7 +38,7 @@ type RoomNews = Extract<SlotToMain, { type: 'room_joined' | 'room_refused' }>;
 
 /**
  * Gives room calls to slots and hears how they begin. Everything with the room itself is the slot's work, so that a call
- * does not need main (appliance.md, rule 2).
+ * does not need main (D-2).
  */
 export class RoomCalls {
   private readonly pool: LeaseSource;

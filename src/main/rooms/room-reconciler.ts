@@ -16,7 +16,7 @@ const GRACE_MS = 15_000;
 const MAX_CLOSED_PER_LOOK = 20;
 /**
  * A slot whose room is gone ends its call by itself, and is then busy with what follows a call for a minute at most
- * (decisions.md 29). One that is busy for longer has not noticed.
+ * (D-31). One that is busy for longer has not noticed.
  */
 const ROOMLESS_MS = 75_000;
 

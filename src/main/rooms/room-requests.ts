@@ -5,9 +5,8 @@ import { callRoomName, SIP_CUSTOMER_PREFIX, type SipDialling } from '../../contr
 import type { RoomOrder } from './room-calls.ts';
 
 /**
- * What each kind of room call tells its config endpoint (interface.md, "Config endpoint implemented by an external
- * system"): the fields that a dialler would have sent in its handshake. What this host knows for a fact comes last, so
- * that no field of a request can pass for it.
+ * What each kind of room call tells its config endpoint (R148): the fields that a dialler would have sent in its
+ * handshake. What this host knows for a fact comes last, so that no field of a request can pass for it.
  */
 
 /** A number is dialled from a room of its own. */
@@ -50,7 +49,7 @@ export function dispatchOrder(request: DispatchRequest, botId: string): RoomOrde
       event: 'connected',
       ...call(callId, request.room_name, 'rtc_sip'),
       caller_id: request.caller ?? '',
-      // Our side of the call in both directions (interface.md, Call results payload).
+      // Our side of the call in both directions (R91).
       from_number: request.did,
       to_number: request.did,
       call_direction: 'inbound',
@@ -88,7 +87,7 @@ export function widgetOrder(request: WidgetDispatchRequest): RoomOrder {
   };
 }
 
-/** A dialler has called the customer and found a person; the campaign's session is the call's (interface.md, flags). */
+/** A dialler has called the customer and found a person; the campaign's session is the call's (R85). */
 export function attachOrder(request: AttachRequest): RoomOrder {
   const callId = randomUUID();
   const { screening } = request;
@@ -138,7 +137,7 @@ const MAX_HEADER_CHARS = 1_000;
 /** Of all headers together: they travel on in a URL, beside the rest of the connected event. */
 const MAX_HEADERS_CHARS = 8_000;
 
-/** Headers of the carrier that may become variables: `X-` ones, bounded (interface.md, `sip_candidate_headers`). */
+/** Headers of the carrier that may become variables: `X-` ones, bounded (R89). */
 export function candidateHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const kept: Record<string, string> = {};
   let chars = 0;

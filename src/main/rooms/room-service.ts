@@ -24,7 +24,7 @@ export interface RoomService {
   orphanSession(
     roomName: string,
   ): Promise<{ callId: string; sessionId: string | null; workerId: string } | null>;
-  /** What else the media server tells of rooms: whoever keeps track of a handed-over call needs it (decisions.md 23). */
+  /** What else the media server tells of rooms: whoever keeps track of a handed-over call needs it (D-45). */
   onRoomEvent(event: { event: string; room: string; identity: string }): void;
   /** The bot must be in its room within this where somebody waits for the answer. */
   joinWithinMs: number;
@@ -34,7 +34,7 @@ export interface RoomService {
 
 /**
  * A caller that is answered over HTTP waits this long for the bot to be in the room: the control plane gives a host
- * 10 s (interface.md, Limits, dispatch time-out).
+ * 10 s (R141).
  */
 export const JOIN_WITHIN_MS = 9_000;
 

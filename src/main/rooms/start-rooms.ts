@@ -62,7 +62,7 @@ export interface Rooms {
   hear(news: Extract<SlotNews, { type: 'room_joined' | 'room_refused' }>): void;
   /** A call is over and its folder whole. */
   finished(call: LiveCall): void;
-  /** The process of a call of ours is dead: its room is closed (decisions.md 8). */
+  /** The process of a call of ours is dead: its room is closed (D-10). */
   died(call: LiveCall): void;
   /** The same for an orphan, whose room stands in its owner file. */
   orphanLeft(callId: string, roomName: string | null): void;

@@ -52,7 +52,7 @@ interface Orphan {
 }
 
 /**
- * Calls that outlived the main that started them (decisions.md 5). We have no channel to them, only their spool folder
+ * Calls that outlived the main that started them (D-7). We have no channel to them, only their spool folder
  * and signals: the owner file's time is their heartbeat, SIGTERM asks for a hang-up, SIGKILL ends.
  */
 export class OrphanCalls {
@@ -214,7 +214,7 @@ export class OrphanCalls {
 
   /** When the call should be over, in wall-clock ms; without a session only the set-up may take time. */
   private async deadlineOf(orphan: Orphan, folder: string): Promise<number> {
-    // Once the agent desk has the call, no maximum duration ends it (decisions.md 22).
+    // Once the agent desk has the call, no maximum duration ends it (D-44).
     if (await exists(join(folder, HANDOFF_FILE))) return Number.POSITIVE_INFINITY;
     if (orphan.deadlineWallMs === null) {
       const waitMs = orphan.owner.room === undefined ? 0 : ROOM_WAIT_MS;

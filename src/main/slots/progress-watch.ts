@@ -14,7 +14,7 @@ export const WATCH_EVERY_MS = 500;
 /** A slot that has not become ready by then is killed and started again. */
 export const START_TIMEOUT_MS = 60_000;
 /**
- * After a `hangup` the slot may still be packing its results: 60 s is the bound of post-call work (decisions.md 29),
+ * After a `hangup` the slot may still be packing its results: 60 s is the bound of post-call work (D-31),
  * and 5 s are for the hang-up itself. Then it is killed.
  */
 export const HANGUP_TO_KILL_MS = 65_000;

@@ -44,7 +44,7 @@ interface Place {
 
 /**
  * The slots of this host: one process per place, less the places that orphans of an earlier main still fill. Leases
- * are tied to the process: when it ends, for whatever reason, its lease is free with it (decisions.md 14).
+ * are tied to the process: when it ends, for whatever reason, its lease is free with it (D-16).
  */
 export class SlotPool {
   private readonly options: SlotPoolOptions;
@@ -87,7 +87,7 @@ export class SlotPool {
     return this.take('leased');
   }
 
-  /** The same for a call that is still to be dialled (decisions.md 14): given back, or made a lease by its call. */
+  /** The same for a call that is still to be dialled (D-16): given back, or made a lease by its call. */
   reserve(): SlotProcess | null {
     return this.take('reserved');
   }
@@ -111,7 +111,7 @@ export class SlotPool {
     else this.fill(this.orphans);
   }
 
-  /** Starts what is missing. `orphans` places stay empty until their calls have left (decisions.md 5). */
+  /** Starts what is missing. `orphans` places stay empty until their calls have left (D-7). */
   fill(orphans: number): void {
     this.orphans = orphans;
     if (this.draining || this.closed) return;

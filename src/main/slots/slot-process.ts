@@ -20,7 +20,7 @@ const CHANNEL_LOST_GRACE_MS = 2_000;
 /** What a slot may know of main's environment; secrets travel in the init message. */
 const ENVIRONMENT = ['PATH', 'HOME', 'TZ', 'LANG', 'TMPDIR'] as const;
 
-/** `leased`: about to get a call. `reserved`: kept for one that a dialler is about to make (decisions.md 14). */
+/** `leased`: about to get a call. `reserved`: kept for one that a dialler is about to make (D-16). */
 export type SlotState = 'starting' | 'idle' | 'leased' | 'reserved' | 'busy' | 'ended';
 
 /**
@@ -67,13 +67,13 @@ export interface LiveCall {
   hangupSentAtMs: number | null;
   /** The carrier's own id, '' where there is none or it is not known yet. */
   callSid: string;
-  /** The agent desk has been told of the call: the maximum duration no longer ends it (decisions.md 22). */
+  /** The agent desk has been told of the call: the maximum duration no longer ends it (D-44). */
   handedOver: boolean;
 }
 
 /**
  * One forked slot. It is detached (a Ctrl-C at main's terminal is not meant for it) and shares main's own log
- * descriptor, so it outlives main without a broken pipe (decisions.md 6).
+ * descriptor, so it outlives main without a broken pipe (D-8).
  */
 export class SlotProcess {
   readonly slotId: number;

@@ -8,7 +8,7 @@ export interface ServerEvent {
   data: unknown;
 }
 
-/** Proxies and browsers give up a connection on which nothing moves; a comment keeps it (control-plane.md 2.6). */
+/** Proxies and browsers give up a connection on which nothing moves; a comment keeps it (D-30). */
 const COMMENT_EVERY_MS = 15_000;
 /** What a client waits before it connects again. */
 const RETRY_MS = 3_000;

@@ -3,7 +3,7 @@ import { AppError } from '../app-error.ts';
 import type { HttpReply } from './http-types.ts';
 
 /**
- * The one error body (control-plane.md 2.9, RFC 9457). `details.errors` of a validation error travels as `errors`, the
+ * The one error body (D-27, RFC 9457). `details.errors` of a validation error travels as `errors`, the
  * fields of `details.members` stand beside them, `details.headers` become headers of the answer; what is not an AppError is told to nobody, the request id leads to the log line.
  */
 export function problemReply(error: unknown, requestId: string): HttpReply {

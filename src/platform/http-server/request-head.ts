@@ -128,7 +128,7 @@ export function proxyList(cidrs: readonly string[]): BlockList {
 
 /**
  * Walks X-Forwarded-For from the nearest hop: the first address that is not a trusted proxy is the client
- * (decisions.md 21). Whatever stands further left was written by the client itself.
+ * (D-54). Whatever stands further left was written by the client itself.
  */
 function clientAddress(peer: string, forwarded: string | undefined, proxies: BlockList): string {
   if (forwarded === undefined) return peer;

@@ -9,7 +9,7 @@ export interface FolderOwner {
 }
 
 /**
- * Claims `folder` for this process (decisions.md 4: one opener). Throws `store_unavailable` with a sentence when another
+ * Claims `folder` for this process (D-6: one opener). Throws `store_unavailable` with a sentence when another
  * live process, or this one a second time, has it.
  *
  * The whole identity stands in the name of the mark, so a mark is never reused and a dead one can be removed by anyone.

@@ -20,7 +20,7 @@ export interface AnthropicOpaque {
   thinking: Block[];
 }
 
-/** Thinking tokens of the older models, which want a number (reference/providers.md 4.5). */
+/** Thinking tokens of the older models, which want a number (Anthropic's documentation, extended thinking). */
 const THINKING_BUDGETS = { none: 0, minimal: 1_024, low: 1_024, medium: 4_096, high: 16_384 } as const;
 
 /**

@@ -26,8 +26,8 @@ interface Counters {
 }
 
 /**
- * Events to deltas (reference/providers.md 4.5, SSE). Blocks are told by their type and not by their place, since a
- * thinking block may come first; thoughts are never text. Unknown events are left alone. A stream without
+ * Events to deltas (Anthropic's documentation, streaming). Blocks are told by their type and not by their place,
+ * since a thinking block may come first; thoughts are never text. Unknown events are left alone. A stream without
  * `message_stop` was cut.
  */
 export async function* readAnthropicStream(events: AsyncIterable<Event>): AsyncGenerator<LlmDelta> {

@@ -14,7 +14,7 @@ const NAME = 'anthropic';
 const API_VERSIONS = ['2026-10-21', '2023-06-01'] as const;
 
 /**
- * Anthropic's Messages API (reference/providers.md 4.5).
+ * Anthropic's Messages API.
  *
  * Settings besides the common ones: `cache_ttl` (5m | 1h, for the static prompt), `api_version`.
  */

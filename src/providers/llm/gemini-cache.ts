@@ -42,7 +42,7 @@ const SETTLE_TIMEOUT_MS = 1_000;
 const EXTEND_BELOW = 0.25;
 
 /**
- * The explicit cache entry of one call's static prompt and tools (reference/providers.md 4.2, "Cached content").
+ * The explicit cache entry of one call's static prompt and tools (docs/providers.md, "Prompt caching").
  *
  * No turn ever waits for it: a turn that finds no entry goes uncached at once while one is made in the background, for
  * the next turn and for every other slot. A prompt below the vendor's size floor is never asked for again in this call.

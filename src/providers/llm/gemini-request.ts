@@ -23,7 +23,7 @@ export interface GeminiOpaque {
   thoughtSignature?: string;
 }
 
-/** Thinking tokens of the 2.5 family, which knows no levels (reference/providers.md 4.2). */
+/** Thinking tokens of the 2.5 family, which knows no levels (Gemini's documentation, thinking). */
 const THINKING_BUDGETS: Record<Reasoning, number> = {
   none: 0,
   minimal: 512,
@@ -35,7 +35,7 @@ const THINKING_BUDGETS: Record<Reasoning, number> = {
 /**
  * One request, with the cache entry of that name or without any. An entry holds the static prompt and the tools, and
  * the vendor refuses a request that brings them again; the dynamic half, which belongs to this call alone, then stands
- * as the first user content (reference/providers.md 4.2, "Consequence for our dynamic prompt").
+ * as the first user content (docs/providers.md, "Prompt caching").
  */
 export function geminiRequest(
   { settings, request, signal }: GeminiCall,

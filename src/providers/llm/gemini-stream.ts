@@ -5,7 +5,7 @@ import type { GeminiOpaque } from './gemini-request.ts';
 import { answerFault } from './llm-errors.ts';
 import { MAX_CALLS } from './tool-arguments.ts';
 
-/** finishReason to ours (reference/providers.md 4.2); the four that report a broken answer are errors below. */
+/** finishReason to ours (Gemini's API reference); the four that report a broken answer are errors below. */
 const FINISHES: Record<string, LlmFinish> = {
   STOP: 'stop',
   MAX_TOKENS: 'length',

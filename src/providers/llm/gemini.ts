@@ -11,11 +11,11 @@ import { openVendorConnection, tellAccepted } from './vendor-connection.ts';
 import { errorsOf, vendorModel } from './vendor-model.ts';
 
 const NAME = 'gemini';
-/** The version that the pinned SDK was captured with (reference/providers.md 1). */
+/** The version that the pinned SDK was captured with. */
 const DEFAULT_API_VERSION = 'v1';
 
 /**
- * Gemini through `generateContent`, with explicit cache entries (reference/providers.md 4.2).
+ * Gemini through `generateContent`, with explicit cache entries (docs/providers.md, "Prompt caching").
  *
  * Settings besides the common ones: `api_version`. Cache entries are used where the call lends a `promptCache`.
  */

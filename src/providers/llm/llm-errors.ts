@@ -18,7 +18,7 @@ const MAX_MESSAGE_LENGTH = 300;
 /** A wait that a vendor asks for is believed up to here. */
 const MAX_RETRY_AFTER_MS = 600_000;
 
-/** Words of the vendors that say more than the status (reference/providers.md 4.2, 4.3, 4.5, "Errors"). */
+/** Words of the vendors that say more than the status; their documentation lists them. */
 const CLASS_OF_CODE: Record<string, FailureClass> = {
   insufficient_quota: 'quota',
   billing_error: 'quota',

@@ -11,7 +11,7 @@ import {
 } from '../model-capabilities.ts';
 import { ProviderSettings } from '../provider-settings.ts';
 
-/** What the `llm` block of a bot says to all vendors alike (reference/providers.md 7.1). */
+/** What the `llm` block of a bot says to all vendors alike (docs/providers.md, "Language models"). */
 export interface LlmSettings {
   vendor: LlmVendor;
   model: string;

@@ -8,7 +8,7 @@ type Directive = NonNullable<LlmRequest['systemParts']>;
 const HINTS: readonly HintName[] = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options'];
 /** The vendor takes no longer key. */
 const MAX_KEY_LENGTH = 64;
-/** Prompts below are never cached (reference/providers.md 4.3). */
+/** Prompts below are never cached (OpenAI's documentation, prompt caching). */
 const FLOOR_TOKENS = 1_024;
 
 /**
@@ -53,7 +53,7 @@ async function* withCacheDelta(
   }
 }
 
-/** interface.md: for the provider that uses hints, a hit is real cached tokens above 0, and nothing is estimated. */
+/** For the provider that uses hints, a hit is real cached tokens above 0, and nothing is estimated (R113). */
 function cacheUse(usage: LlmUsage, version: string): LlmCacheUse {
   if (usage.cacheReadTokens === null)
     return { enabled: true, status: 'miss', version, reason: 'not_reported' };

@@ -4,7 +4,7 @@ import type { LlmSettings } from './llm-settings.ts';
 
 export interface OpenAiSettings extends LlmSettings {
   api: 'chat' | 'responses';
-  /** `compat`: a server that speaks Chat Completions in its older, smaller form (reference/providers.md 4.4). */
+  /** `compat`: a server that speaks Chat Completions in its older, smaller form (docs/providers.md). */
   profile: 'openai' | 'compat';
 }
 

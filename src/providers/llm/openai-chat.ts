@@ -18,7 +18,7 @@ const FINISHES: Record<string, LlmFinish> = {
   content_filter: 'refused',
 };
 
-/** One answer over `POST /chat/completions` (reference/providers.md 4.3 A and 4.4). */
+/** One answer over `POST /chat/completions`, of OpenAI and of servers that speak it. */
 export async function* chatAnswer(call: OpenAiCall): AsyncGenerator<LlmDelta> {
   const stream = await call.client.chat.completions.create(chatRequest(call), { signal: call.signal });
   yield* readChatStream(stream);

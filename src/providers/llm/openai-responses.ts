@@ -21,7 +21,7 @@ interface Opaque {
 /** The vendor refuses a lower limit on this API. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** One answer over `POST /responses`, which keeps nothing on the vendor's side (reference/providers.md 4.3 B). */
+/** One answer over `POST /responses`, which keeps nothing on the vendor's side. */
 export async function* responsesAnswer(call: OpenAiCall): AsyncGenerator<LlmDelta> {
   const stream = await call.client.responses.create(responsesRequest(call), { signal: call.signal });
   yield* readResponsesStream(stream);

@@ -15,7 +15,7 @@ const NAME = 'openai';
 
 /**
  * OpenAI over Chat Completions or Responses, and servers that speak the former: vLLM, llama.cpp, Ollama
- * (reference/providers.md 4.3, 4.4).
+ * (docs/providers.md, "Servers of your own").
  *
  * Settings besides the common ones: `api` (chat | responses), `profile` (openai | compat), `organization`, `project`.
  * With the `compat` profile a key is optional and `base_url` is needed.

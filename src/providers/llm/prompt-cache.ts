@@ -1,6 +1,6 @@
 /**
  * The vendor's explicit cache entry for the static prompt of one bot, as the slots of a host share it: main knows the
- * newest entry and lets one slot at a time create one (interface.md, live prompt cache).
+ * newest entry and lets one slot at a time create one (R16, R66).
  */
 export interface PromptCacheEntry {
   /** The vendor's name, such as `cachedContents/abc`. */

@@ -8,7 +8,7 @@ export interface ToolDeclaration {
   parameters: Record<string, unknown>;
 }
 
-/** What all three vendors take as a name; Gemini would allow more (reference/providers.md 4.2). */
+/** What all three vendors take as a name; Gemini would allow more. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** No vendor takes more in one request. */
 const MAX_TOOLS = 128;

@@ -4,7 +4,7 @@ import { ProviderSettings } from '../provider-settings.ts';
 import { abandonStream, linkedAbort } from './next-within.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
 
-/** A model that has not spoken by then counts as failed (reference/providers.md 4.1). */
+/** A model that has not spoken by then counts as failed (docs/providers.md, "Language models"). */
 const FIRST_TOKEN_MS = 4_000;
 /** The second provider is started when the first is late by its own measure (RT-58): p95 x 1.5, within these. */
 const HEDGE_FACTOR = 1.5;

@@ -1,6 +1,6 @@
 import type { FailureClass } from '../provider-error.ts';
 
-/** Before the first, second and third attempt at one provider (reference/providers.md 2). */
+/** Before the first, second and third attempt at one provider (docs/providers.md, "When a provider fails"). */
 export const RECONNECT_DELAYS_MS = [0, 250, 1_000] as const;
 export const RECONNECT_BUDGET_MS = 5_000;
 const JITTER = 0.2;

@@ -12,7 +12,7 @@ import { deafError, type SttConnection, sessionOver } from './stt-connection.ts'
 import { dialConnection } from './stt-dial.ts';
 import { SttWatchdog } from './stt-watchdog.ts';
 
-/** decisions.md 29, RT-57. */
+/** What is heard again after a lost session (D-31, RT-57). */
 const RING_SECONDS = 10;
 /** Turns whose text is out at one time; the oldest is given up for another. */
 const MAX_PENDING_TURNS = 8;

@@ -11,10 +11,10 @@ export interface SttTraits {
   flushMs: number | null;
 }
 
-/** decisions.md 29: at no more than 1.5 times real time, unless the entry of the provider says more. */
+/** At no more than 1.5 times real time, unless the entry of the provider says more (D-31). */
 const REPLAY_RATE = 1.5;
 const FASTEST_REPLAY = 4;
-/** Above the second or so that the slowest streaming vendor takes for a final (reference/providers.md 2). */
+/** Above the second or so that the slowest streaming vendor takes for a final. */
 const STREAMING_FLUSH_MS = 2_200;
 
 const STREAMING: ReadonlySet<string> = new Set(['deepgram', 'deepgram_flux', 'sarvam', 'soniox']);

@@ -1,4 +1,4 @@
-/** The caller spoke for so long and the engine had nothing to say (runtime-peers.md, pain 26). */
+/** The caller spoke for so long and the engine had nothing to say (D-34). */
 const STT_SILENT_AFTER_MS = 3_000;
 /** A turn with less speech may well have no words. */
 const SPEECH_OF_A_TURN_MS = 1_000;

@@ -1,6 +1,6 @@
 import type { ProviderContext } from '../provider-context.ts';
 
-/** Audio that the line does not take is kept this long, then the oldest goes (reference/providers.md 2). */
+/** Audio that the line does not take is kept this long, then the oldest goes (D-31). */
 const KEPT_MS = 2_000;
 /** Unsent audio that the system may hold besides; `highWaterBytes` of the socket. */
 const LINE_MS = 500;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { VendorRefusal } from '../vendor-refusal.ts';
 import { readVendorMessage, textOf, type VendorMessage } from './vendor-message.ts';
 
-/** A refused handshake of Deepgram, v1 and v2 (reference/providers.md 3.1, "Errors"). */
+/** A refused handshake of Deepgram, v1 and v2 (Deepgram's documentation, errors). */
 export function readDeepgramRefusal(answer: {
   status: number;
   headers: IncomingHttpHeaders;

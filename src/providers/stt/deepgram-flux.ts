@@ -21,7 +21,7 @@ const CHUNK_MS = 80;
 const KEEP_ALIVE_MS = 4_000;
 
 /**
- * Deepgram Flux, `/v2/listen` (reference/providers.md 3.2): the vendor itself says when a turn begins, may be over and
+ * Deepgram Flux, `/v2/listen`: the vendor itself says when a turn begins, may be over and
  * is over. Uses the key of `deepgram`.
  *
  * Settings: `model` (flux-general-en, or flux-general-multi where the bot's language is not English),

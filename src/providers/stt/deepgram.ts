@@ -23,7 +23,7 @@ const FINALIZE_LIMIT_MS = 1_000;
 const FINALIZE_SETTLED_MS = 350;
 
 /**
- * Deepgram streaming, `/v1/listen` (reference/providers.md 3.1): the call decides when a turn ends and asks the vendor
+ * Deepgram streaming, `/v1/listen`: the call decides when a turn ends and asks the vendor
  * to finalize it. Works with Deepgram's own servers and self-hosted ones (`base_url`).
  *
  * Settings: `model` (nova-3), `language`, `endpointing_ms` (300, with language `multi` 100), `utterance_end_ms` (1000;

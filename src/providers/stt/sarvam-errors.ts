@@ -3,7 +3,7 @@ import { classOfStatus, type FailureClass, providerError } from '../provider-err
 import { tidyVendorText, type VendorRefusal } from '../vendor-refusal.ts';
 import { readVendorMessage, recordOf, textOf, type VendorMessage } from './vendor-message.ts';
 
-/** The close codes of both sockets (reference/providers.md 3.3): 1003 may be the key, the quota or the rate. */
+/** The close codes of both sockets (Sarvam's documentation): 1003 may be the key, the quota or the rate. */
 export function readSarvamClose(code: number, reason: string): VendorRefusal {
   if (code === 1003) return { class: classOfWords(reason) ?? 'rate_limit' };
   // Nothing was heard for too long, which says nothing about what was sent.

@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 20_000;
 const FINAL_LIMIT_MS = 1_700;
 
 /**
- * The older socket of Sarvam (reference/providers.md 3.3 B): one final for each utterance, no partials, no time stamps.
+ * The older socket of Sarvam: one final for each utterance, no partials, no time stamps.
  * `language` is in the realtime socket's spelling.
  */
 export function sarvamLegacy(

@@ -8,7 +8,7 @@ const FINAL_LIMIT_MS = 1_500;
 const FIRST_SIGN_LIMIT_MS = 1_000;
 
 /**
- * The realtime socket of Sarvam (reference/providers.md 3.3 A): JSON both ways, audio as base64. Under `vad` the vendor
+ * The realtime socket of Sarvam: JSON both ways, audio as base64. Under `vad` the vendor
  * finds the utterances and takes no request to finish one; under `manual` we mark their beginning and end.
  */
 export function sarvamRealtimeDialect(session: StreamSession, isManual: boolean): SttDialect {

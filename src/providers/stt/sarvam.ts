@@ -22,7 +22,7 @@ const CHUNK_MS = 50;
 const KEEP_ALIVE_MS = 5_000;
 
 /**
- * Sarvam speech to text (reference/providers.md 3.3): its realtime socket, or with `endpoint: legacy` the older one,
+ * Sarvam speech to text: its realtime socket, or with `endpoint: legacy` the older one,
  * which accounts without access to the realtime beta use.
  *
  * Settings: `model` (saaras:v3-realtime; legacy saaras:v3), `language` (auto where absent), `mode` (transcribe),

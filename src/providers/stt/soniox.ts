@@ -21,7 +21,7 @@ const MAX_CONTEXT_CHARS = 10_000;
 const CONTEXT_KEYS = ['general', 'text', 'terms', 'translation_terms'];
 
 /**
- * Soniox (reference/providers.md 3.4): the key travels in the first message, tokens are final once and never again. The
+ * Soniox: the key travels in the first message, tokens are final once and never again. The
  * call decides when a turn ends and asks the vendor to finalize; the vendor's own endpoint detection makes words final
  * sooner.
  *

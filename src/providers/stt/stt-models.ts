@@ -1,6 +1,6 @@
 /**
  * What each cloud speech-to-text engine takes, as validation of bots and the manual read it
- * (reference/providers.md 3 and 7). An unlisted model may be new, so it is worth a warning and no refusal.
+ * (docs/providers.md, "Speech-to-text"). An unlisted model may be new, so it is worth a warning and no refusal.
  */
 export interface SttProvider {
   /** Name of the key in the system settings; `deepgram_flux` uses the key of `deepgram`. */

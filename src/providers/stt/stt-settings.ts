@@ -5,7 +5,7 @@ import { providerError } from '../provider-error.ts';
 import { ProviderSettings } from '../provider-settings.ts';
 import { type CloudSttName, STT_PROVIDERS, type SttSettingRule } from './stt-models.ts';
 
-/** What every cloud engine's settings begin with (reference/providers.md 7.1). */
+/** What every cloud engine's settings begin with (docs/providers.md, "Speech-to-text"). */
 export interface SttSettings {
   read: ProviderSettings;
   provider: CloudSttName;

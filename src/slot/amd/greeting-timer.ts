@@ -1,4 +1,4 @@
-/** Lengths in milliseconds (runtime-peers.md 2.2 and RT-27). */
+/** Lengths in milliseconds (RT-27, D-39). */
 export interface GreetingTimes {
   /** A person says no more than this before they wait for an answer. */
   humanSpeechMs: number;

@@ -56,7 +56,7 @@ const MAX_EVIDENCE = 20;
 
 /**
  * Judges who has answered, in layers: tones, the length of the greeting, phrases, and the language model (RT-27). One
- * detector for the screening of campaign calls and for the bot's own detection (decisions.md 15). It runs beside the
+ * detector for the screening of campaign calls and for the bot's own detection (D-39). It runs beside the
  * greeting of the bot and never delays it: a person is recognised within 2.5 s, and in doubt it is a person; a later
  * verdict may take that back.
  *

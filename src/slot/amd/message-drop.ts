@@ -48,7 +48,7 @@ export interface DropStart {
 
 const AFTER_BEEP_SAMPLES = 0.3 * LINE_RATE_HZ;
 const SILENCE_SAMPLES = 2 * LINE_RATE_HZ;
-/** jambonz waits as long for a tone (runtime-peers.md 2.2); whoever talks longer does not take messages. */
+/** A greeting that goes on for longer takes no messages (D-39). */
 const MAX_WAIT_SAMPLES = 20 * LINE_RATE_HZ;
 
 /** Longer than any message that fits a bot (2000 characters): its end was never reported. */

@@ -38,7 +38,7 @@ export interface UserTurn {
 
 /**
  * Puts what happens in a conversation into the words of the results payload: transcript entries, events, usage
- * (interface.md, "Call results payload"). It decides nothing.
+ * (R92, R108, R167). It decides nothing.
  */
 export class CallReporter {
   private readonly log: CallLog;
@@ -75,7 +75,7 @@ export class CallReporter {
   /** The caller has said something; `nowSample` is the line clock. */
   turn(turn: UserTurn, nowSample: number): void {
     this.unanswered = { turn, endedAtMs: monotonicMs() };
-    // From the end of speech to its final text, which is what this step costs the caller (reference/providers.md 2).
+    // From the end of speech to its final text, which is what this step costs the caller.
     this.firstByte(identityOf(this.stt), turn.endpointMs + turn.transcribeMs);
     this.lastSeq = this.isContinued && this.lastSeq !== null ? this.lastSeq : this.log.reserve();
     this.isContinued = false;
@@ -238,8 +238,9 @@ export class CallReporter {
   }
 
   /**
-   * interface.md, `cache`: the first live entry of a call tells the state of the cache, a later one only where something
-   * became of the entry in that step, such as a loss. Where the provider knows of no cache, the first one says so.
+   * The `cache` of an `llm` entry (R112): the first live entry of a call tells the state of the cache, a later one
+   * only where something became of the entry in that step, such as a loss. Where the provider knows of no cache, the
+   * first one says so.
    */
   private cacheUse(told: LlmCacheUse | null): CacheUse | null {
     if (this.cacheVersion === null) return null;

@@ -6,7 +6,7 @@ import { HttpFailure, httpCall } from '../../platform/http-client.ts';
 import { isSafeTransport, mayReceiveSecret } from '../../platform/origins.ts';
 import { isRecord } from '../transport/inbound-message.ts';
 
-/** What the config endpoint is told about a call (interface.md, "Config endpoint implemented by an external system"). */
+/** What the config endpoint is told about a call (R148). */
 export interface ConfigQuery {
   configUrl: string;
   botId: string;
@@ -48,7 +48,7 @@ export async function fetchConfig(query: ConfigQuery): Promise<ConfigAnswer> {
   }
 }
 
-/** `{bot_id}` is replaced where the setting holds it; otherwise `/{bot_id}` is appended (appliance.md, Settings). */
+/** `{bot_id}` is replaced where the setting holds it; otherwise `/{bot_id}` is appended (docs/operating.md). */
 export function configUrlFor(configUrl: string, botId: string): string {
   const id = encodeURIComponent(botId);
   if (configUrl.includes('{bot_id}')) return configUrl.replaceAll('{bot_id}', id);
@@ -75,7 +75,7 @@ export function readConfig(body: string, botId: string): ConfigAnswer {
   if (typeof webhookUrl !== 'string' || !URL.canParse(webhookUrl)) {
     return refuse(CLOSE.configFailed, 'the config has no usable webhook_url');
   }
-  // Refused before the call rather than after it, when its results could not be delivered (decisions.md 11).
+  // Refused before the call rather than after it, when its results could not be delivered (D-53).
   if (!isSafeTransport(new URL(webhookUrl))) {
     return refuse(CLOSE.configFailed, 'webhook_url must be https; plain http is for loopback only');
   }
@@ -109,7 +109,7 @@ function refuse(code: number, reason: string): ConfigAnswer {
 }
 
 /**
- * 503 means outside active hours (interface.md), unless a problem document says by its `code` that something else,
+ * 503 means outside active hours (R147), unless a problem document says by its `code` that something else,
  * such as the store, is unavailable.
  */
 function meansOutsideHours(body: string): boolean {

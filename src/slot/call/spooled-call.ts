@@ -138,7 +138,7 @@ export async function endRecord(record: SpooledCall, ending: CallEnding): Promis
 
 /**
  * Shows in the folder that this process lives, for as long as no pacer does it: while a call rings, and while it is
- * packed up. A new main looks there alone (decisions.md 5). Returns what ends it.
+ * packed up. A new main looks there alone (D-7). Returns what ends it.
  */
 export function keepAlive(folder: SpoolFolder): () => void {
   const stop = new AbortController();

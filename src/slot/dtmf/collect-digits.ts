@@ -15,7 +15,7 @@ export interface CollectRules {
   isSecret: boolean;
 }
 
-/** pipecat and Vapi wait 2 s for the next digit and end at `#` (runtime-peers.md 1.5, 2.1). */
+/** Two seconds for the next digit, and `#` ends them: what callers know from other systems (D-40). */
 export const COLLECT_DEFAULTS: CollectRules = {
   minDigits: 1,
   maxDigits: 16,

@@ -21,7 +21,7 @@ export interface BridgePlaceParts {
 }
 
 /**
- * A room for a caller on a socket (decisions.md 22): made when the caller is to be handed over, with the slot in it in
+ * A room for a caller on a socket (D-44): made when the caller is to be handed over, with the slot in it in
  * the caller's name. The real-time SDK is loaded only then.
  */
 export class BridgedRoom implements HandoffRoom {

@@ -46,7 +46,7 @@ export interface CallHandoffParts {
 }
 
 /**
- * One call's way to a person (RT-37, decisions.md 22 and 23): the note for the desk, the wait with music and lines, the
+ * One call's way to a person (RT-37, D-44 and D-45): the note for the desk, the wait with music and lines, the
  * agent's coming, and what the slot does from then on: it leaves, records, or is the bridge.
  */
 export class CallHandoff {

@@ -44,7 +44,7 @@ export class DeskNotes {
     return this.add((note) => ({ ...note, kind: 'customer_disconnected', callId, body }));
   }
 
-  /** control-plane.md 2.5, route 13. */
+  /** A lifecycle event of the call, for the desk (R130). */
   event(event: string, data?: Record<string, unknown>): Promise<void> {
     const { callId } = this.place;
     const body = { event, at: isoNow(), ...(data ? { data } : {}) };

@@ -5,7 +5,7 @@ import { spokenLanguage } from '../../providers/rescue-lines.ts';
 
 /** Larger ones lose the oldest words of the conversation: an agent reads the end. */
 export const MAX_ENQUEUE_BYTES = 524_288;
-/** interface.md, "Variable namespaces": the first of these that is there names the caller. */
+/** The first of these that is there names the caller (R83). */
 const NAME_FIELDS = [
   'CUSTOMERNAME',
   'name',
@@ -15,7 +15,7 @@ const NAME_FIELDS = [
   'FIRSTNAME',
 ] as const;
 
-/** What the desk is told of a caller who waits (interface.md, Agent-desk enqueue payload). */
+/** What the desk is told of a caller who waits (R47). */
 export function enqueueBody(
   config: RuntimeConfig,
   call: {

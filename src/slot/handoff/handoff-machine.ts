@@ -13,7 +13,7 @@ import type { DeskAnswer } from '../../contracts/handoff.ts';
  */
 export type HandoffPhase = 'waiting' | 'joined' | 'with_agent' | 'giving_up' | 'over';
 
-/** interface.md, Limits: `agent_desk_waiting_timeout_seconds`, where the desk does not say another. */
+/** `agent_desk_waiting_timeout_seconds` (R174), where the desk does not say another. */
 export const DESK_WAIT_MS = 120_000;
 /** The desk is the first to end a wait; the worker ends it by itself only when nothing has been heard of it so long. */
 export const GRACE_MS = 30_000;
@@ -43,7 +43,7 @@ export const HANDOFF_TIMES: HandoffTimes = {
 export interface HandoffState {
   phase: HandoffPhase;
   readonly times: HandoffTimes;
-  /** The slot stays in the call with the agent: a bridge, or a silent recorder (decisions.md 22, 23). */
+  /** The slot stays in the call with the agent: a bridge, or a silent recorder (D-44, D-45). */
   readonly stays: boolean;
   /** The caller is on a line of ours; else they are in the room themselves, and stay there without us. */
   readonly isBridge: boolean;

@@ -12,7 +12,7 @@ export interface HandoffRoomWatch {
 
 /**
  * Where a caller meets an agent: the room that their call is in already (JoinedRoom), or one that is made for a caller
- * on a socket (BridgedRoom, decisions.md 22).
+ * on a socket (BridgedRoom, D-44).
  */
 export interface HandoffRoom {
   readonly room: string;

@@ -4,7 +4,7 @@ import { AppError } from '../../platform/app-error.ts';
 
 /**
  * The model runtime. It is loaded through `require` because that costs a third less memory per slot than `import`
- * (libraries.md section 3), and on the first use, so that a process without models never pays for it.
+ * (D-14), and on the first use, so that a process without models never pays for it.
  */
 export function onnxRuntime(): typeof Onnx {
   loaded ??= createRequire(import.meta.url)('onnxruntime-node') as typeof Onnx;
@@ -13,7 +13,7 @@ export function onnxRuntime(): typeof Onnx {
 
 /**
  * A session on one thread that never spins: a second thread brings no gain here and spinning doubles the CPU time
- * (performance.md 2.1). Rejects with `model_missing` when the runtime refuses the file.
+ * (D-3). Rejects with `model_missing` when the runtime refuses the file.
  */
 export async function createSession(modelPath: string): Promise<Onnx.InferenceSession> {
   try {

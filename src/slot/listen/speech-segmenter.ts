@@ -1,12 +1,12 @@
 import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 
-/** Start values for telephone lines (runtime-peers.md 2.3). */
+/** Start values for telephone lines (D-36). */
 const DEFAULT_START_PROBABILITY = 0.6;
 const DEFAULT_STOP_PROBABILITY = 0.45;
 const DEFAULT_START_MS = 160;
 const DEFAULT_STOP_MS = 224;
-/** One quiet window may interrupt a beginning: the closure of a stop consonant is that long (RT-02, pain 41). */
+/** One quiet window may interrupt a beginning: the closure of a stop consonant is that long (RT-02). */
 const QUIET_WINDOWS_WHILE_STARTING = 1;
 
 /** All indexes count received caller samples from the call's first one (RT-10). */

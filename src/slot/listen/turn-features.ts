@@ -3,14 +3,14 @@ import { audioKernels } from '../../platform/audio-kernels.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
 
 const MODEL_RATE_HZ = 16_000;
-/** 8 s at 16 kHz: the model's fixed input length (runtime-peers.md 2.5, step 4). */
+/** 8 s at 16 kHz: the model's fixed input length (D-37). */
 const MODEL_SAMPLES = 8 * MODEL_RATE_HZ;
 export const FEATURE_SHAPE = [1, 80, 800];
 export const FEATURE_CELLS = 80 * 800;
 
 /**
  * Prepares caller audio for Smart Turn v3: 16 kHz, silence to the left so that speech ends at the right edge,
- * log-mel features (runtime-peers.md 2.5, steps 3 to 8). Buffers are made once; one instance per thread.
+ * log-mel features (D-37). Buffers are made once; one instance per thread.
  */
 export class TurnFeatures {
   private readonly wide = new Float32Array(MODEL_SAMPLES);

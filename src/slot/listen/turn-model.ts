@@ -7,9 +7,9 @@ import { createEnteredGate } from '../process/native-run-gate.ts';
 import type { TurnAnswer, TurnRequest, WorkerSetup } from './turn-messages.ts';
 import { TURN_SEGMENT_MAX_SAMPLES } from './turn-window.ts';
 
-/** Later than this the silence rule has decided (runtime-peers.md 2.3 and RT-78). */
+/** Later than this the silence rule has decided (RT-78). */
 const DEFAULT_DEADLINE_MS = 250;
-/** Loading takes 0.1 to 0.7 s, the latter when many slots start together (runtime-peers.md 5). */
+/** Loading takes 0.1 to 0.7 s, the latter when many slots start together (D-3). */
 const START_BOUND_MS = 20_000;
 /** A request of some 40 ms that takes this long will not come back: the worker counts as dead. */
 const HUNG_AFTER_MS = 5_000;
@@ -53,7 +53,7 @@ interface Pending {
 
 /**
  * Smart Turn v3 on a worker thread of its own. The model runtime computes on the thread that calls it, 30 to 50 ms per
- * verdict: on the slot's main thread that would stop the audio (performance.md 2.3). At most one question is in work
+ * verdict: on the slot's main thread that would stop the audio (D-3). At most one question is in work
  * and one waits; a newer question takes the waiting place, because only the latest pause matters. A late answer is
  * dropped when it comes.
  */

@@ -1,10 +1,10 @@
 import { LINE_RATE_HZ, MAX_BURST_MS } from '../../contracts/limits.ts';
 
-/** The turn model hears this much at most (runtime-peers.md 2.5, step 3). */
+/** The turn model hears this much at most (D-37). */
 export const TURN_SEGMENT_MAX_SAMPLES = 8 * LINE_RATE_HZ;
-/** A turn's segment begins this long before its first speech (runtime-peers.md 2.5, step 1). */
+/** A turn's segment begins this long before its first speech (D-37). */
 export const TURN_PRE_ROLL_SAMPLES = LINE_RATE_HZ / 2;
-/** Less speech than this is left to the silence rule (runtime-peers.md 2.5, step 2). */
+/** Less speech than this is left to the silence rule (D-37). */
 export const TURN_MIN_SPEECH_SAMPLES = 0.3 * LINE_RATE_HZ;
 
 /** Segments are asked for up to one burst after their audio came, so the ring keeps both lengths and the pre-roll. */

@@ -3,7 +3,7 @@ import { VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { createSession, onnxRuntime } from './onnx-session.ts';
 
-/** Samples of the previous window that Silero wants in front of each new one at 8 kHz (runtime-peers.md 2.4). */
+/** Samples of the previous window that Silero wants in front of each new one at 8 kHz (D-38). */
 const CONTEXT_SAMPLES = 32;
 const STATE_SHAPE = [2, 1, 128];
 const STATE_CELLS = 256;
@@ -12,7 +12,7 @@ const STATE_CELLS = 256;
  * Silero voice activity at 8 kHz: one instance per slot, reset between calls. Every tensor is made once; the network's
  * memory alternates between two of them, because the runtime must not write the one that it reads.
  *
- * The runtime computes on this thread, about 0.1 ms per window (performance.md 2.1). Windows must come one after the
+ * The runtime computes on this thread, about 0.1 ms per window (D-3). Windows must come one after the
  * other: await each answer before the next call.
  */
 export class VoiceActivity {

@@ -10,7 +10,7 @@ import { onMain, tellMain } from './slot-channel.ts';
  * goes out uncached.
  */
 const CLAIM_TIMEOUT_MS = 250;
-/** Vendors keep an explicit cache entry for an hour where nothing is said (reference/providers.md 4.2). */
+/** Vendors keep an explicit cache entry for an hour where nothing is said (Gemini's documentation). */
 const DEFAULT_TTL_SECONDS = 3_600;
 
 type News = Extract<SlotToMain, { type: 'prompt_cache_news' }>['news'];

@@ -3,7 +3,7 @@ import { LINE_PARTS, type LineFacts, type LinePart, type LineReport } from '../.
 /**
  * The fingerprint of a line: loudness of the caller and of the noise around them, clipping, what came late or never,
  * and the echo of the bot. Each part is judged from 0 to 100 and all of them together, so that a result shows whether
- * a call went badly because of its line or because of its bot (runtime-peers.md 6, 10).
+ * a call went badly because of its line or because of its bot (docs/results.md, "Bad line or bad bot?").
  */
 /** Less speech than this says nothing about its level: 1 s in windows of 32 ms. */
 const MIN_SPEECH_WINDOWS = 32;

@@ -10,7 +10,7 @@ import { Spans, sweep } from './spans.ts';
 /**
  * Every second of a call in which nobody is heard, attributed to who could have ended it: the caller, who thinks; the
  * wait for the end of a turn; speech to text, model, tool and voice, while the bot owes words; the carrier, where audio
- * is late, missing or on its way (runtime-peers.md 6, 11).
+ * is late, missing or on its way (docs/results.md, "Whose silence was it?").
  *
  * Facts arrive late: speech is known after it began, and whose pause it was after the next word. So the last seconds
  * stay open, and what lies before them is folded into sums; memory stays the same however long the call is.

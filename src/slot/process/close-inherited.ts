@@ -2,7 +2,7 @@ import { closeSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 
 /**
  * Closes descriptors that a fork of main left open on files below `folder`. LMDB opens its data file without
- * close-on-exec, so a slot would hold a writable descriptor of a store that is none of its business (decisions.md 4).
+ * close-on-exec, so a slot would hold a writable descriptor of a store that is none of its business (D-6).
  */
 export function closeInherited(folder: string): void {
   let real: string;

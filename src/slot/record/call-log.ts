@@ -63,7 +63,7 @@ export class CallLog {
 
   /**
    * The lengths of the call so far: from call start; from connecting, which the ringing belongs to; and what is billed,
-   * from the answer in whole steps (decisions.md 28). A socket call is answered when it connects.
+   * from the answer in whole steps (D-33). A socket call is answered when it connects.
    */
   durations(): CallDurations {
     const answeredSeconds = this.seconds + this.answeredBefore;
@@ -110,7 +110,7 @@ export class CallLog {
       .filter((entry) => entry.text !== '');
   }
 
-  /** One usage entry; every field of interface.md's table is present, null where it does not apply. */
+  /** One usage entry; every field of R108 to R112 is present, null where it does not apply. */
   metric(metric: Partial<UsageMetric> & Pick<UsageMetric, 'type'>): void {
     if (this.usage.length >= MAX_EVENTS) {
       this.leftOut++;

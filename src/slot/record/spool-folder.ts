@@ -40,7 +40,7 @@ export class SpoolFolder {
     return folder;
   }
 
-  /** A call on a socket is brought into a room: whoever finds its slot dead closes it (decisions.md 8). */
+  /** A call on a socket is brought into a room: whoever finds its slot dead closes it (D-10). */
   async nameRoom(room: string): Promise<void> {
     this.owner = { ...this.owner, room };
     await writeFileDurably(join(this.path, OWNER_FILE), JSON.stringify(this.owner));

@@ -10,8 +10,8 @@ export const SIP_TRANSFER_WAIT_MS = 75_000;
 const LATE_ANSWER_MS = 1_000;
 
 /**
- * One transfer of a SIP leg by REFER. The media server follows it to its final NOTIFY and answers once (decisions.md
- * 17): yes when the new line has taken the call, no with the SIP code when it has not (RT-34).
+ * One transfer of a SIP leg by REFER. The media server follows it to its final NOTIFY and answers once (D-42): yes
+ * when the new line has taken the call, no with the SIP code when it has not (RT-34).
  */
 export class SipTransfer {
   private readonly settled: Promise<void>;

@@ -3,7 +3,7 @@ import { SentAudio } from './sent-audio.ts';
 
 /**
  * The playback queue and its clock. Frames leave on an absolute 20 ms grid, never by setInterval, which drifts by one
- * per cent (performance.md 2.5). They run ahead of the caller's ear by a fixed lead, so that a busy host does not
+ * per cent (RT-43). They run ahead of the caller's ear by a fixed lead, so that a busy host does not
  * starve the line.
  *
  * Everything queued carries the epoch of its reply. `clear()` begins a new epoch; whatever still arrives for an older

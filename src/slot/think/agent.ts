@@ -85,7 +85,7 @@ export class Agent {
     });
   }
 
-  /** The bot says by itself why the caller is still here, and goes on with the call (decisions.md 18). */
+  /** The bot says by itself why the caller is still here, and goes on with the call (D-18). */
   afterTransfer(outcome: Extract<TransferOutcome, { kind: 'failed' }>): Answer {
     const asked = this.transferAsked;
     if (asked) {

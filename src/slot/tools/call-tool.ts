@@ -3,7 +3,7 @@ import type { TransferOrder } from '../transfer/transfer-order.ts';
 /** What the bot can do besides talking, as the loop of the language model knows it. */
 export interface CallTool {
   readonly name: string;
-  /** A tool of the platform; events name any other `custom` (interface.md, Events, `function`). */
+  /** A tool of the platform; events name any other `custom` (R169). */
   readonly isBuiltIn: boolean;
   /** As the language model is told of it: `{type: 'function', function: {name, description, parameters}}`. */
   readonly declaration: Record<string, unknown>;

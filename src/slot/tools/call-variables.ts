@@ -2,8 +2,8 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { Variables } from '../../platform/render-template.ts';
 
 /**
- * What `{{namespace.field}}` stands for when a tool or a transfer runs: the context maps of the config (interface.md,
- * Config response), under the names that prompts use and under their own. Headers of a SIP call are in `call.*` too.
+ * What `{{namespace.field}}` stands for when a tool or a transfer runs: the context maps of the config (R67), under
+ * the names that prompts use and under their own. Headers of a SIP call are in `call.*` too.
  */
 export function callVariables(
   config: Pick<RuntimeConfig, 'sip_context' | 'call_context' | 'crm_context'>,

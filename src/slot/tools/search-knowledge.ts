@@ -29,7 +29,7 @@ export interface KnowledgePassage {
   score: number;
 }
 
-/** decisions.md 29: the caller waits for the answer that the passages are for. */
+/** The caller waits for the answer that the passages are for (D-31). */
 export const KNOWLEDGE_BUDGET_MS = 300;
 const MAX_QUERY_CHARS = 1_000;
 /** All passages together: more would crowd the conversation out of the model's context. */

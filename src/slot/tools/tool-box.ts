@@ -26,7 +26,7 @@ export interface ToolBoxParts {
 const MAX_TOOLS = 128;
 
 /**
- * The tools that the config serves (interface.md, `tools`), in its order, since prompt caches match them byte by byte.
+ * The tools that the config serves (R62), in its order, since prompt caches match them byte by byte.
  * `end_call` always works, declared or not: a scripted bot calls it without listing it, and hanging up harms nobody.
  */
 export function createToolBox(config: RuntimeConfig, parts: ToolBoxParts): ToolBox {

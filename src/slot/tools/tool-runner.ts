@@ -134,7 +134,7 @@ export class ToolRunner {
     });
   }
 
-  /** interface.md, Events: `function`, `args`, `status`, `error`, `duration_ms`, `note`. */
+  /** What a tool call leaves in the events (R169): `function`, `args`, `status`, `error`, `duration_ms`, `note`. */
   private report(
     event: 'tool_call' | 'tool_result',
     call: ToolCall,

@@ -10,7 +10,7 @@ import {
 } from './transfer-machine.ts';
 import type { TransferOrder } from './transfer-order.ts';
 
-/** interface.md, Transfer fields, `transfer_method`. */
+/** `transfer_method` of a call on a socket (R116). */
 const DEFAULT_METHOD = 'websocket_reverse_transfer';
 
 export interface CallTransferParts {
@@ -129,7 +129,7 @@ export class CallTransfer {
     this.timer = setTimeout(() => this.take({ type: 'timer' }), timerMs * (this.parts.timeScale ?? 1));
   }
 
-  /** `reason` is the model's until something failed, then that failure's (interface.md, Events). */
+  /** `reason` is the model's until something failed, then that failure's (R170). */
   private facts(reason: string): Record<string, unknown> {
     const { destination = '', target = null, headers = {} } = this.order ?? {};
     return {

@@ -1,7 +1,6 @@
 /**
- * A transfer over a call's own socket as a pure machine (appliance.md, Dialler WebSocket; decisions.md 18): the far end
- * is asked to move its leg, and answers, closes, or does neither.
- *
+ * A transfer over a call's own socket as a pure machine (docs/dialler-protocol.md, "Passing a caller on"; D-18): the
+ * far end is asked to move its leg, and answers, closes, or does neither.
  *   asked      -- ok ------> moved        (sent, stamped at the ok)
  *   asked      -- 10 s ----> unanswered
  *   unanswered -- 20 s ----> failed       (30 s in all)
@@ -9,8 +8,8 @@
  *   asked, unanswered, moved -- failed --> failed
  *   moved      -- close, or 5 s --> gone
  *
- * A line that always answers (SIP REFER, decisions.md 17) has one wait of its own instead of the 10 s and 20 s, and its
- * closing is no answer: what ends the leg before one is the caller.
+ * A line that always answers (SIP REFER, D-42) has one wait of its own instead of the 10 s and 20 s, and its closing
+ * is no answer: what ends the leg before one is the caller.
  */
 export type TransferPhase = 'asked' | 'unanswered' | 'moved' | 'gone' | 'failed';
 
@@ -39,7 +38,7 @@ export type TransferOutcome =
   /** The caller hung up meanwhile; the call ends by that. */
   | { kind: 'abandoned' };
 
-/** decisions.md 18. */
+/** Without an answer for so long the far end counts as silent, which its closing then settles (D-18). */
 export const RESULT_WAIT_MS = 10_000;
 export const CLOSE_WAIT_MS = 30_000;
 /** A dialler that has moved the caller closes; the line is not held longer for one that does not. */

@@ -30,7 +30,7 @@ interface Place {
 const MAX_HEADERS = 20;
 
 /**
- * Finds the place for a transfer (interface.md, `transfer_numbers`, `transfer_targets`). Only what the bot configures is
+ * Finds the place for a transfer (R63). Only what the bot configures is
  * ever called: a number that the model or the caller names is none. Without a name the policy's escalation target
  * counts, or the only place there is.
  */
@@ -78,7 +78,7 @@ function isDestination(text: string): boolean {
 function targetPlaces(value: unknown): Place[] {
   if (!Array.isArray(value)) return [];
   return value.filter(isRecord).flatMap((target): Place[] => {
-    // The inner shape is open in interface.md; a plane of another make may say `number`.
+    // The interface leaves the inner shape open (D-26); a plane of another make may say `number`.
     const destination = textOf(target.destination) ?? textOf(target.number);
     if (destination === null) return [];
     return [

@@ -8,7 +8,7 @@ import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
 import { isRecord, readInbound } from './inbound-message.ts';
 import { closeSocket } from './telephony-transport.ts';
 
-// Loading a CommonJS package through require saves a slot 4 to 9 MB against import (libraries.md section 3).
+// Loading a CommonJS package through require saves a slot 4 to 9 MB against import (D-14).
 const ws = createRequire(import.meta.url)('ws') as { WebSocketServer: typeof WebSocketServer };
 
 const server = new ws.WebSocketServer({
@@ -19,7 +19,7 @@ const server = new ws.WebSocketServer({
 });
 
 /**
- * Finishes the WebSocket handshake on a socket that main handed over (performance.md 3). Resolves null where the
+ * Finishes the WebSocket handshake on a socket that main handed over (D-1). Resolves null where the
  * request is no WebSocket upgrade or the peer has left; ws has then answered and closed by itself. The WebSocket comes
  * paused: nothing is lost until somebody listens.
  */

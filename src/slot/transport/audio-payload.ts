@@ -1,6 +1,6 @@
 /**
  * Base64 LINEAR16 into samples without an allocation per frame: the text is decoded into one reused buffer and read
- * through a view of it (performance.md 2.4). The view is valid until the next call.
+ * through a view of it. The view is valid until the next call.
  */
 export class AudioPayload {
   private readonly bytes: Buffer;

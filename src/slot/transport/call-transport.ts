@@ -23,7 +23,7 @@ export interface CallTransport {
   /** Asks for an echo once everything sent so far has been played. */
   sendMark(name: string): void;
   /**
-   * Asks the far end to move its leg to another line (decisions.md 18). `asked`: it answers by `onTransferResult` or by
+   * Asks the far end to move its leg to another line (D-18). `asked`: it answers by `onTransferResult` or by
    * closing. `by_close`: closing the line is the transfer. `impossible`, or no such method: this line knows none.
    */
   sendTransfer?(request: TransferRequest): 'asked' | 'by_close' | 'impossible';

@@ -3,7 +3,7 @@ import type { TransferResult } from './call-transport.ts';
 
 /**
  * Reads what a dialler says. Strict where a mistake would be lost silently, tolerant where the protocol says
- * "counted and ignored" (appliance.md, "Dialler WebSocket"): the caller decides by `kind`.
+ * "counted and ignored" (docs/dialler-protocol.md): the caller decides by `kind`.
  */
 export type Inbound =
   | { kind: 'message'; message: Exclude<DiallerMessage, { event: 'media' }> }

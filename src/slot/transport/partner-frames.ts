@@ -1,4 +1,6 @@
-/** Frames are whole multiples of this, 20 ms at 8 kHz; the carrier leaves a gap otherwise (runtime-peers.md 3.1). */
+/**
+ * Frames are whole multiples of this, 20 ms at 8 kHz; the carrier leaves a gap otherwise (docs/partner-protocol.md).
+ */
 export const FRAME_UNIT_BYTES = 320;
 /** Most bytes of audio in one message, both ways (RT-79). */
 export const MAX_PARTNER_AUDIO_BYTES = 100_000;
@@ -79,8 +81,8 @@ export class FrameCollector {
 
 /**
  * Writes the messages of one stream. Every message carries `stream_sid` and `sequence_number`, audio its `chunk` and
- * `timestamp` too: some carrier set-ups drop a stream without them (runtime-peers.md 3.1). Media is put together from
- * ready text; a frame must not cost a walk through an object.
+ * `timestamp` too: some carrier set-ups drop a stream without them (docs/partner-protocol.md). Media is put together
+ * from ready text; a frame must not cost a walk through an object.
  */
 export class PartnerWriter {
   private readonly streamSid: string;

@@ -1,9 +1,9 @@
 import { isRecord } from './inbound-message.ts';
 
 /**
- * Reads what the carrier says on `/partner/{bot_id}` (runtime-peers.md 3.1). Its documents and helpers disagree about
- * names and types, so this is the one place that knows the variations: `stream_sid` and `streamSid`, capitalised keys
- * and event names, numbers as strings, fields beside their object instead of inside it (RT-80).
+ * Reads what the carrier says on `/partner/{bot_id}` (docs/partner-protocol.md). Its documents and helpers disagree
+ * about names and types, so this is the one place that knows the variations: `stream_sid` and `streamSid`,
+ * capitalised keys and event names, numbers as strings, fields beside their object instead of inside it (RT-80).
  */
 export type PartnerInbound =
   | { kind: 'connected' }

@@ -1,4 +1,4 @@
-/** The rates in Hz that a partner line can have (runtime-peers.md 3.1). */
+/** The rates in Hz that a partner line can have (docs/partner-protocol.md). */
 export const PARTNER_RATES_HZ = [8000, 16000, 24000] as const;
 
 /** A rate of the line, or null for every other number. */
@@ -13,7 +13,7 @@ export interface RateVerdict {
   rateHz: number;
 }
 
-/** Audio that is measured, and how far it may be from the announced rate (runtime-peers.md 3.1, Errors). */
+/** Audio that is measured, and how far it may be from the announced rate (docs/partner-protocol.md). */
 const WINDOW_MS = 1_000;
 const TOLERANCE = 0.05;
 /** Windows that missing chunks may spoil before the check is given up. */

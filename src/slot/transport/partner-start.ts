@@ -5,7 +5,7 @@ import { type PartnerStart, readPartner } from './partner-messages.ts';
 import { partnerRate } from './partner-rate.ts';
 import { closeSocket } from './telephony-transport.ts';
 
-/** `start` must follow `connected` within this (runtime-peers.md 3.1). */
+/** `start` must follow `connected` within this (docs/partner-protocol.md). */
 export const START_TIMEOUT_MS = 10_000;
 const DEFAULT_RATE_HZ = 8000;
 

@@ -20,7 +20,7 @@ import { closeSocket } from './telephony-transport.ts';
 const PACER_LEAD_MS = 280;
 
 /**
- * The partner's WebSocket behind `start` (runtime-peers.md 3.1, RT-79, RT-80). The carrier has no `ready` and no
+ * The partner's WebSocket behind `start` (docs/partner-protocol.md, RT-79, RT-80). The carrier has no `ready` and no
  * hang-up message: audio flows at once, and closing the socket ends the call or hands it to the carrier's next applet.
  * Nothing that it says is fatal, except audio far beyond real time.
  */
@@ -104,7 +104,7 @@ export class PartnerTransport implements SocketTransport {
     this.sender.mark(name);
   }
 
-  /** The carrier goes on to its next applet when the socket closes (runtime-peers.md 3.1, End). */
+  /** The carrier goes on to its next applet when the socket closes (docs/partner-protocol.md). */
   sendTransfer(): 'by_close' {
     return 'by_close';
   }

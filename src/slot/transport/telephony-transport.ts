@@ -15,7 +15,7 @@ const MEDIA_HEAD = '{"event":"media","media":{"payload":"';
 const MEDIA_TAIL = '"}}';
 
 /**
- * The dialler WebSocket behind the handshake (appliance.md, "Dialler WebSocket"). Noise is counted and ignored;
+ * The dialler WebSocket behind the handshake (docs/dialler-protocol.md). Noise is counted and ignored;
  * breaking the protocol, flooding, not reading and vanishing each end the call with a clear reason and bounded memory.
  */
 export class TelephonyTransport implements CallTransport {

@@ -2,7 +2,7 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { type ProviderHealth, providerKey } from '../../providers/resilient/provider-health.ts';
 import { samplesOf } from './turn-rules.ts';
 
-/** Until enough was measured on this host (runtime-peers.md 2.1, unknown engines). */
+/** Until enough was measured on this host (RT-06). */
 const UNKNOWN_MS = 1_000;
 const MIN_MS = 300;
 /** Beyond the slowest of a hundred lies the network of another minute. */

@@ -26,7 +26,7 @@ export interface EngineFacts {
   flushAtStop: boolean;
 }
 
-/** Turn rules of a call in samples; the defaults are those of runtime-peers.md 1 and 2.3. */
+/** Turn rules of a call in samples; the defaults are those of D-36. */
 export function turnRules(config: TurnConfig, engine: EngineFacts): TurnRules {
   const { vad } = config;
   const maxMs = config.max_call_duration_seconds * 1_000;
@@ -40,7 +40,7 @@ export function turnRules(config: TurnConfig, engine: EngineFacts): TurnRules {
     sttSilentSamples: samplesOf(1_800),
     sttDoubtSamples: samplesOf(2_500),
     finalWaitSamples: samplesOf(FINAL_WAIT_MS),
-    // Leaves an engine the time to be reconnected and to hear the turn again (reference/providers.md 2: 5 s in all).
+    // Leaves an engine the time to be reconnected and to hear the turn again (D-34: 5 s in all).
     finalBoundSamples: samplesOf(6_000),
     speechStuckSamples: samplesOf(60_000),
     interruptionPauseSamples: samplesOf(vad.interruption_ms ?? 250),

@@ -91,7 +91,7 @@ function partsIn(atMs: number, timezone: string): Record<string, string> {
   return Object.fromEntries(format.formatToParts(atMs).map(({ type, value }) => [type, value]));
 }
 
-/** interface.md: a time zone that does not exist counts as UTC. */
+/** A time zone that does not exist counts as UTC (R38). */
 function knownZone(timezone: string): string {
   try {
     new Intl.DateTimeFormat('en-GB', { timeZone: timezone });

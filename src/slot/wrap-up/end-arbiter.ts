@@ -107,7 +107,7 @@ function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'c
   }
 }
 
-/** interface.md, `disconnected_by`: `no_answer` is SIP 408 and 480, `rejected` is 486 and 603. */
+/** `no_answer` is SIP 408 and 480, `rejected` is 486 and 603 (R101, R102). */
 function notAnswered(sipCode: number, sipStatus: string): Omit<EndVerdict, 'cause'> {
   const said = `the telephone answered ${sipCode}${sipStatus === '' ? '' : ` ${sipStatus}`}`;
   if (sipCode === 408 || sipCode === 480) return verdict('no_answer', 'customer', null, said, false);

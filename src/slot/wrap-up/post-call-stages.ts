@@ -3,13 +3,13 @@ import type { CallbackRequest, QcResult } from '../../contracts/call-results.ts'
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { callbackPrompt, localMoment, readCallbackRequest } from './callback-request.ts';
 
-/** interface.md, `cache` dict: the namespaces of work after the call. */
+/** The cache namespaces of work after the call (R112). */
 export type PostCallNamespace = 'post_call_analysis' | 'qc_analysis' | 'callback_extraction';
 
 /** One question that is asked about a call after it. */
 export interface PostCallStage<T> {
   namespace: PostCallNamespace;
-  /** interface.md: callback extraction is `post_call` with its own processor. */
+  /** Callback extraction is `post_call` with its own processor (R108). */
   metricType: 'post_call' | 'qc';
   /** Of `prompt` the first so many characters are the same in every call; the version names them. */
   prompt: string;
@@ -72,7 +72,7 @@ function callbackStage(config: RuntimeConfig, endedAtMs: number): PostCallStage<
   };
 }
 
-/** A quality prompt may ask for anything; `score` and `flags` are what the call record shows (control-plane.md 2.8). */
+/** A quality prompt may ask for anything; `score` and `flags` are what the call record shows (docs/results.md). */
 function readQc(answer: Record<string, unknown>): QcResult {
   const { score, flags } = answer;
   return {

@@ -31,7 +31,7 @@ export interface PostCallParts {
 
 /**
  * Analysis, quality check and callback extraction: what the bot's prompts make of a call that is over, side by side and
- * within `POST_CALL_LIMIT_MS` together (decisions.md 29). Never rejects: a part that fails is an event, and the result
+ * within `POST_CALL_LIMIT_MS` together (D-31). Never rejects: a part that fails is an event, and the result
  * goes out without it. A call in which nothing was said is asked nothing about.
  */
 export async function postCallWork(parts: PostCallParts): Promise<PostCallOutcome> {
@@ -187,7 +187,7 @@ function meter(
   });
 }
 
-/** interface.md, `cache` dict: after the call the status says whether the entry was made or used again. */
+/** After the call the status says whether the entry was made or used again (R112). */
 function cacheUse(stage: PostCallStage<unknown>, asked: AskedModel, made: boolean): CacheUse {
   const { cache, usage } = asked;
   const isHit = cache?.status === 'hit';

@@ -15,7 +15,7 @@ interface Described {
   items?: Described;
 }
 
-/** The shapes that interface.md leaves open (decisions.md 27), by the field of the bot that holds them. */
+/** The shapes that the interface leaves open (D-26), by the field of the bot that holds them. */
 const OPEN_SHAPES = [
   'stt',
   're_engagement',

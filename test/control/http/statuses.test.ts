@@ -22,7 +22,7 @@ function reasonFor(operation: Operation, status: number): string | undefined {
   return UNPROVOKED[`${operation.id} ${status}`];
 }
 
-/** What machines of our own send, and dialling, which capacity limits (control-plane.md 2.11). */
+/** What machines of our own send, and dialling, which capacity limits (D-29). */
 const UNCOUNTED = ['postCallResults', 'getHealth', 'getReadiness', 'placeOutboundCall', 'placeCall'];
 
 /** The core is not counted. */

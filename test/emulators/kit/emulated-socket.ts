@@ -155,7 +155,7 @@ export class EmulatedSocket {
     this.sendText(JSON.stringify({ type: 'Oversized', padding: 'x'.repeat(bytes) }));
   }
 
-  /** A message of a type that no dossier knows; clients ignore it. */
+  /** A message of a type that no documentation knows; clients ignore it. */
   sendUnknown(
     message: unknown = { type: 'SomethingNew', event: 'something.new', detail: { since: 2027 } },
   ): void {

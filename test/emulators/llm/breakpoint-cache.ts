@@ -17,7 +17,7 @@ export interface BreakpointUse {
 }
 
 const TTL_MS = { '5m': 300_000, '1h': 3_600_000 } as const;
-/** How many blocks before a mark are looked up (dossier 4.5: about 20). */
+/** How many blocks before a mark are looked up (Anthropic's documentation, prompt caching). */
 const LOOKBACK_BLOCKS = 20;
 
 interface StoredPrefix {

@@ -12,7 +12,7 @@ interface StoredPrompt {
   expiresAtMs: number;
 }
 
-/** Smallest prompt that is cached, and the step in which prefixes match (dossier 4.3; vendor's guide). */
+/** Smallest prompt that is cached, and the step in which prefixes match (OpenAI's documentation, prompt caching). */
 const FLOOR_TOKENS = 1_024;
 const STEP_TOKENS = 128;
 /** Prompts remembered; the oldest goes first, as under load at the vendor. */

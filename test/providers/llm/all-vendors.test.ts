@@ -38,22 +38,19 @@ async function house(
 for (const vendor of VENDORS) {
   const { name } = vendor;
 
-  t.test(
-    `8.1 ${name}: a wrong key is an error of class auth, and the key stands in no address`,
-    async (t) => {
-      const { emulator, config, llm } = await house(t, vendor);
-      t.equal((await ask(llm, 'Hello')).error, null);
-      const wrong = await open(t, { ...config, api_key: 'wrong-key-123456789' });
-      const answer = await ask(wrong, 'Hello');
-      t.equal(answer.failure?.class, 'auth');
-      t.notMatch(`${answer.error} ${JSON.stringify(answer.failure)}`, /wrong-key/);
-      for (const entry of emulator.log.entries) {
-        t.notMatch(JSON.stringify([entry.path, entry.query]), /wrong-key|emulated-key/);
-      }
-    },
-  );
+  t.test(`R8 ${name}: a wrong key is an error of class auth, and the key stands in no address`, async (t) => {
+    const { emulator, config, llm } = await house(t, vendor);
+    t.equal((await ask(llm, 'Hello')).error, null);
+    const wrong = await open(t, { ...config, api_key: 'wrong-key-123456789' });
+    const answer = await ask(wrong, 'Hello');
+    t.equal(answer.failure?.class, 'auth');
+    t.notMatch(`${answer.error} ${JSON.stringify(answer.failure)}`, /wrong-key/);
+    for (const entry of emulator.log.entries) {
+      t.notMatch(JSON.stringify([entry.path, entry.query]), /wrong-key|emulated-key/);
+    }
+  });
 
-  t.test(`8.1 ${name}: what goes wrong before an answer is told once, by class`, async (t) => {
+  t.test(`R8 ${name}: what goes wrong before an answer is told once, by class`, async (t) => {
     const { emulator, llm } = await house(t, vendor);
     const cases: [Parameters<typeof emulator.control.next>[0], Record<string, unknown>][] = [
       [
@@ -97,7 +94,7 @@ for (const vendor of VENDORS) {
     t.equal((await ask(llm, 'Hello')).error, null, 'and the next turn works');
   });
 
-  t.test(`8.1 ${name}: nobody there, and something that is no TLS, are transient`, async (t) => {
+  t.test(`R8 ${name}: nobody there, and something that is no TLS, are transient`, async (t) => {
     const { emulator, config } = await house(t, vendor);
     const url = emulator.url.replace('http:', 'https:');
     const spoilt = await ask(await open(t, { ...config, base_url: url }), 'Hello');
@@ -108,7 +105,7 @@ for (const vendor of VENDORS) {
     t.notMatch(String(gone.error), /127\.0\.0\.1/, 'no address in the message');
   });
 
-  t.test(`8.1 ${name}: an answer that does not end within its time is given up`, async (t) => {
+  t.test(`R8 ${name}: an answer that does not end within its time is given up`, async (t) => {
     const clock = new HandClock();
     const { emulator, llm } = await house(t, vendor, {
       config: { timeout_ms: 30_000 },
@@ -138,7 +135,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(
-    `8.1 ${name}: a consumer that leaves, and a client that is closed, leave no connection`,
+    `R8 ${name}: a consumer that leaves, and a client that is closed, leave no connection`,
     async (t) => {
       const stall = { text: ['One ', 'two '], fault: { kind: 'stall', after: 1 } } as const;
       const { emulator, llm } = await house(t, vendor, { answers: [stall, stall] });
@@ -155,7 +152,7 @@ for (const vendor of VENDORS) {
   );
 
   t.test(
-    `8.1 ${name}: an abort at any time ends the answer with its own reason and nothing after it`,
+    `R8 ${name}: an abort at any time ends the answer with its own reason and nothing after it`,
     async (t) => {
       const { emulator, llm } = await house(t, vendor);
       emulator.desk.respondWith(() => ({
@@ -185,7 +182,7 @@ for (const vendor of VENDORS) {
     },
   );
 
-  t.test(`8.1 ${name}: warming opens the connection that the answer then uses`, async (t) => {
+  t.test(`R8 ${name}: warming opens the connection that the answer then uses`, async (t) => {
     const { emulator, llm } = await house(t, vendor);
     await llm.warm?.();
     const answer = await ask(llm, 'Hello');
@@ -201,7 +198,7 @@ for (const vendor of VENDORS) {
     await t.resolves(llm.warm?.() ?? Promise.reject(), 'nobody there is no failure');
   });
 
-  t.test(`8.1 ${name}: a hundred calls of five turns leave nothing behind`, async (t) => {
+  t.test(`R8 ${name}: a hundred calls of five turns leave nothing behind`, async (t) => {
     const { emulator, config } = await house(t, vendor);
     emulator.desk.respondWith(() => ({ text: 'Yes, of course.' }));
     const oneCall = async () => {

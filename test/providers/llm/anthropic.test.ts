@@ -41,7 +41,7 @@ function cached(text: string, tokens = 700, tools = TOOLS): LlmRequest {
   };
 }
 
-t.test('8.8 anthropic: an answer is streamed, thinking off, at low effort', async (t) => {
+t.test('R8 anthropic: an answer is streamed, thinking off, at low effort', async (t) => {
   const { vendor, llm } = await house(t);
   const answer = await ask(llm, { messages: [user('Where is it?')], tools: TOOLS });
   t.match(answer.text, /You said: Where is it\?/);
@@ -58,7 +58,7 @@ t.test('8.8 anthropic: an answer is streamed, thinking off, at low effort', asyn
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.8 anthropic: the older version of the API is spoken where a bot says so', async (t) => {
+t.test('R8 anthropic: the older version of the API is spoken where a bot says so', async (t) => {
   const config = { model: 'claude-haiku-4-5', temperature: 0.3 };
   const { config: same, vendor } = await house(t);
   await t.rejects(open(t, { ...same, ...config }), { code: 'bad_provider_config', message: /api_version/ });
@@ -69,7 +69,7 @@ t.test('8.8 anthropic: the older version of the API is spoken where a bot says s
   await t.rejects(open(t, { ...same, temperature: 0.3 }), { message: /llm\.temperature/ });
 });
 
-t.test('8.8 anthropic: calls and their results go back and forth, results first', async (t) => {
+t.test('R8 anthropic: calls and their results go back and forth, results first', async (t) => {
   const { vendor, llm } = await house(t);
   vendor.desk.script({
     text: 'One moment.',
@@ -98,7 +98,7 @@ t.test('8.8 anthropic: calls and their results go back and forth, results first'
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.8 anthropic: thoughts come first, are not spoken, and go back with the call', async (t) => {
+t.test('R8 anthropic: thoughts come first, are not spoken, and go back with the call', async (t) => {
   const { vendor, llm } = await house(t, { config: { reasoning: 'low' } });
   vendor.desk.script({
     thoughts: 'Look it up.',
@@ -118,7 +118,7 @@ t.test('8.8 anthropic: thoughts come first, are not spoken, and go back with the
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.8 anthropic: pings and unknown events do no harm, and neither does a repeated end', async (t) => {
+t.test('R8 anthropic: pings and unknown events do no harm, and neither does a repeated end', async (t) => {
   for (const script of [
     { text: 'All is well.', noise: true },
     { text: 'All is well.', fault: { kind: 'duplicate_final' } },
@@ -131,7 +131,7 @@ t.test('8.8 anthropic: pings and unknown events do no harm, and neither does a r
   }
 });
 
-t.test('8.8 anthropic: refusal and the limit of tokens are told', async (t) => {
+t.test('R8 anthropic: refusal and the limit of tokens are told', async (t) => {
   const cases = [
     [{ text: 'I will', finish: 'refused' }, 'refused'],
     [{ text: 'Yes, and', finish: 'length' }, 'length'],
@@ -146,7 +146,7 @@ t.test('8.8 anthropic: refusal and the limit of tokens are told', async (t) => {
   }
 });
 
-t.test('8.8 anthropic: errors are told by class, at once and without the key', async (t) => {
+t.test('R8 anthropic: errors are told by class, at once and without the key', async (t) => {
   const cases = [
     [
       { kind: 'refuse', as: 'rate_limit', retryAfterMs: 3_000 },
@@ -203,7 +203,7 @@ t.test('8.8 anthropic: errors are told by class, at once and without the key', a
   }
 });
 
-t.test('8.8 anthropic: a stream that breaks gives what came and then an error', async (t) => {
+t.test('R8 anthropic: a stream that breaks gives what came and then an error', async (t) => {
   const cases = [
     [
       { kind: 'error_event', after: 2, as: 'overloaded' },
@@ -224,7 +224,7 @@ t.test('8.8 anthropic: a stream that breaks gives what came and then an error', 
 });
 
 t.test(
-  '8.8 R110 anthropic: what is written and read of the cache is told, and the prompt is the sum',
+  'R8 R110 anthropic: what is written and read of the cache is told, and the prompt is the sum',
   async (t) => {
     const { vendor, llm } = await house(t);
     const first = await ask(llm, cached('Hello'));
@@ -256,7 +256,7 @@ t.test(
   },
 );
 
-t.test('8.8 anthropic: the static prompt is shared, the part of one call is not', async (t) => {
+t.test('R8 anthropic: the static prompt is shared, the part of one call is not', async (t) => {
   const { llm } = await house(t);
   await ask(llm, cached('Hello'));
   const other = cached('Hello');
@@ -267,7 +267,7 @@ t.test('8.8 anthropic: the static prompt is shared, the part of one call is not'
 });
 
 t.test(
-  '8.8 anthropic: another order of the tools misses, an old entry is gone, a small prompt is not cached',
+  'R8 anthropic: another order of the tools misses, an old entry is gone, a small prompt is not cached',
   async (t) => {
     const { vendor, llm } = await house(t);
     await ask(llm, cached('Hello'));
@@ -282,7 +282,7 @@ t.test(
   },
 );
 
-t.test('8.8 anthropic: a busy bot keeps its static prompt for an hour', async (t) => {
+t.test('R8 anthropic: a busy bot keeps its static prompt for an hour', async (t) => {
   const { vendor, llm } = await house(t, { config: { cache_ttl: '1h' } });
   await ask(llm, cached('Hello'));
   vendor.moveCacheTime(1_800_000);
@@ -290,7 +290,7 @@ t.test('8.8 anthropic: a busy bot keeps its static prompt for an hour', async (t
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.8 anthropic: a bot that switched the cache off sets no marks', async (t) => {
+t.test('R8 anthropic: a bot that switched the cache off sets no marks', async (t) => {
   const { vendor, llm } = await house(t, { config: { cache: { enabled: false } } });
   const answer = await ask(llm, cached('Hello'));
   t.equal(answer.cache, null);
@@ -299,7 +299,7 @@ t.test('8.8 anthropic: a bot that switched the cache off sets no marks', async (
 });
 
 t.test(
-  '8.8 RT-86 anthropic: a call that the bot opened, and tools that were interrupted, are no trouble',
+  'R8 RT-86 anthropic: a call that the bot opened, and tools that were interrupted, are no trouble',
   async (t) => {
     const context = listening();
     const { vendor, llm } = await house(t, { context });
@@ -325,7 +325,7 @@ t.test(
   },
 );
 
-t.test('8.8 anthropic: an aborted answer closes the connection, and the next one works', async (t) => {
+t.test('R8 anthropic: an aborted answer closes the connection, and the next one works', async (t) => {
   const { vendor, llm } = await house(t, {
     answers: [{ text: ['One ', 'two '], fault: { kind: 'stall', after: 1 } }],
   });

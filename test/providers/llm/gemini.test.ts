@@ -52,7 +52,7 @@ function cached(dynamicText: string, text: string, tokens = 5_000): Partial<LlmR
   };
 }
 
-t.test('8.6 gemini: an answer is streamed over v1 and v1beta with the key in its header', async (t) => {
+t.test('R8 gemini: an answer is streamed over v1 and v1beta with the key in its header', async (t) => {
   for (const version of ['v1', 'v1beta']) {
     const { vendor, llm } = await house(t, { config: { api_version: version } });
     const answer = await ask(llm, 'What time is it?');
@@ -66,7 +66,7 @@ t.test('8.6 gemini: an answer is streamed over v1 and v1beta with the key in its
   }
 });
 
-t.test('8.6 gemini: CRLF lines and characters cut between TCP segments arrive whole', async (t) => {
+t.test('R8 gemini: CRLF lines and characters cut between TCP segments arrive whole', async (t) => {
   const text = 'नमस्ते, आपका खाता ₹१२०० का है — धन्यवाद! 😀';
   for (const splitEvery of [2, 5]) {
     const { llm } = await house(t, { answers: [{ text: [text.slice(0, 11), text.slice(11)], splitEvery }] });
@@ -76,7 +76,7 @@ t.test('8.6 gemini: CRLF lines and characters cut between TCP segments arrive wh
   }
 });
 
-t.test('8.6 gemini: thoughts are never spoken and count as output', async (t) => {
+t.test('R8 gemini: thoughts are never spoken and count as output', async (t) => {
   const { llm } = await house(t, {
     answers: [
       {
@@ -91,7 +91,7 @@ t.test('8.6 gemini: thoughts are never spoken and count as output', async (t) =>
   t.match(answer.usage, { promptTokens: 20, completionTokens: 13, cacheReadTokens: 0 });
 });
 
-t.test('8.6 gemini: a call and its signature go back unchanged, with id and name', async (t) => {
+t.test('R8 gemini: a call and its signature go back unchanged, with id and name', async (t) => {
   const { vendor, llm } = await house(t);
   vendor.desk.script({ text: 'One moment.', toolCalls: [{ name: 'get_balance', args: { account: 'A-1' } }] });
   const messages = [user('My balance?')];
@@ -126,7 +126,7 @@ t.test('8.6 gemini: a call and its signature go back unchanged, with id and name
   t.match(refused.failure, { class: 'config', status: 400, provider: 'gemini' });
 });
 
-t.test('8.6 gemini: two calls at once get their results in one turn', async (t) => {
+t.test('R8 gemini: two calls at once get their results in one turn', async (t) => {
   const { vendor, llm } = await house(t);
   vendor.desk.script({
     toolCalls: [
@@ -143,7 +143,7 @@ t.test('8.6 gemini: two calls at once get their results in one turn', async (t) 
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.6 gemini: calls that another vendor made are told in words', async (t) => {
+t.test('R8 gemini: calls that another vendor made are told in words', async (t) => {
   const { vendor, llm } = await house(t);
   const answer = await ask(llm, {
     messages: [
@@ -162,7 +162,7 @@ t.test('8.6 gemini: calls that another vendor made are told in words', async (t)
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.6 gemini: a safety stop and a blocked prompt end the answer as refused', async (t) => {
+t.test('R8 gemini: a safety stop and a blocked prompt end the answer as refused', async (t) => {
   for (const script of [
     { text: '', finishWord: 'SAFETY' },
     { blockReason: 'PROHIBITED_CONTENT' },
@@ -175,7 +175,7 @@ t.test('8.6 gemini: a safety stop and a blocked prompt end the answer as refused
   }
 });
 
-t.test('8.6 gemini: a broken function call is an error of the content', async (t) => {
+t.test('R8 gemini: a broken function call is an error of the content', async (t) => {
   for (const finishWord of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'MALFORMED_RESPONSE']) {
     const { llm } = await house(t, { answers: [{ text: '', finishWord }] });
     const answer = await ask(llm, 'My balance?');
@@ -183,7 +183,7 @@ t.test('8.6 gemini: a broken function call is an error of the content', async (t
   }
 });
 
-t.test('8.6 gemini: 429 tells how long to wait, from RetryInfo', async (t) => {
+t.test('R8 gemini: 429 tells how long to wait, from RetryInfo', async (t) => {
   const { vendor, llm } = await house(t, {
     answers: [{ fault: { kind: 'refuse', as: 'rate_limit', retryAfterMs: 7_000 } }],
   });
@@ -192,7 +192,7 @@ t.test('8.6 gemini: 429 tells how long to wait, from RetryInfo', async (t) => {
   t.equal(vendor.desk.served.length, 1, 'the client does not ask again by itself');
 });
 
-t.test('8.6 gemini: a connection cut after some chunks gives what came and then an error', async (t) => {
+t.test('R8 gemini: a connection cut after some chunks gives what came and then an error', async (t) => {
   for (const fault of [
     { kind: 'cut', after: 2 },
     { kind: 'no_end' },
@@ -207,14 +207,14 @@ t.test('8.6 gemini: a connection cut after some chunks gives what came and then 
   }
 });
 
-t.test('8.6 gemini: the last events coming twice change nothing', async (t) => {
+t.test('R8 gemini: the last events coming twice change nothing', async (t) => {
   const { llm } = await house(t, { answers: [{ text: 'Yes.', fault: { kind: 'duplicate_final' } }] });
   const answer = await ask(llm, 'Sure?');
   t.equal(answer.finish, 'stop');
   t.equal(answer.deltas.filter((delta) => delta.type === 'usage').length, 1);
 });
 
-t.test('8.6 gemini: reasoning becomes a level or a budget that the model has', async (t) => {
+t.test('R8 gemini: reasoning becomes a level or a budget that the model has', async (t) => {
   const cases: [string, string | undefined, unknown][] = [
     ['gemini-3.5-flash-lite', undefined, { thinkingLevel: 'MINIMAL' }],
     ['gemini-3.6-flash', 'high', { thinkingLevel: 'HIGH' }],
@@ -232,7 +232,7 @@ t.test('8.6 gemini: reasoning becomes a level or a budget that the model has', a
   }
 });
 
-t.test('8.6 R16 R112 gemini: prompt and tools are served from a cache entry, none per request', async (t) => {
+t.test('R8 R16 R112 gemini: prompt and tools are served from a cache entry, none per request', async (t) => {
   const host = new HostCache();
   const context = listening({ promptCache: host.port() });
   const { vendor, llm } = await house(t, { context });
@@ -264,7 +264,7 @@ t.test('8.6 R16 R112 gemini: prompt and tools are served from a cache entry, non
   t.equal((first.usage?.cacheCreationTokens ?? 0) + (second.usage?.cacheCreationTokens ?? 0), tokens);
 });
 
-t.test('8.6 gemini: tools work from the cache entry', async (t) => {
+t.test('R8 gemini: tools work from the cache entry', async (t) => {
   const host = new HostCache();
   const { vendor, llm } = await house(t, { context: listening({ promptCache: host.port() }) });
   const request = cached('Be short.', 'use the tool get_balance {"account":"B"}');
@@ -280,7 +280,7 @@ t.test('8.6 gemini: tools work from the cache entry', async (t) => {
 });
 
 t.test(
-  '8.6 RT-52 gemini: a lost entry is not heard of, the turn goes uncached and a new one is made',
+  'R8 RT-52 gemini: a lost entry is not heard of, the turn goes uncached and a new one is made',
   async (t) => {
     for (const lostCacheStatus of [403, 404] as const) {
       const host = new HostCache();
@@ -304,7 +304,7 @@ t.test(
   },
 );
 
-t.test('8.6 gemini: an entry with less than a quarter of its life left is extended', async (t) => {
+t.test('R8 gemini: an entry with less than a quarter of its life left is extended', async (t) => {
   const host = new HostCache();
   const { vendor, llm } = await house(t, {
     context: listening({ promptCache: host.port({ ttlSeconds: 3_600 }) }),
@@ -326,7 +326,7 @@ t.test('8.6 gemini: an entry with less than a quarter of its life left is extend
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.6 gemini: a prompt below the size floor is asked for once in a call', async (t) => {
+t.test('R8 gemini: a prompt below the size floor is asked for once in a call', async (t) => {
   const host = new HostCache();
   const context = listening({ promptCache: host.port() });
   const { vendor, llm } = await house(t, { context });
@@ -340,7 +340,7 @@ t.test('8.6 gemini: a prompt below the size floor is asked for once in a call', 
   t.same(host.failures, ['too_small']);
 });
 
-t.test('8.6 gemini: another slot makes the entry, this one goes without and then uses it', async (t) => {
+t.test('R8 gemini: another slot makes the entry, this one goes without and then uses it', async (t) => {
   const host = new HostCache();
   const config = {};
   const {
@@ -358,7 +358,7 @@ t.test('8.6 gemini: another slot makes the entry, this one goes without and then
   t.equal(vendor.caches.counts.created, 1);
 });
 
-t.test('8.6 gemini: an entry of another version is left alone', async (t) => {
+t.test('R8 gemini: an entry of another version is left alone', async (t) => {
   const host = new HostCache();
   host.entry = { name: 'cachedContents/old', expiresAtMs: Date.now() + 1_000_000, version: 'v0' };
   const { vendor, llm } = await house(t, {
@@ -369,7 +369,7 @@ t.test('8.6 gemini: an entry of another version is left alone', async (t) => {
   t.notOk('cachedContent' in (vendor.desk.served[0]?.body ?? {}));
 });
 
-t.test('8.6 gemini: a wrong key is told as such, also where it fails at the cache', async (t) => {
+t.test('R8 gemini: a wrong key is told as such, also where it fails at the cache', async (t) => {
   const { config } = await house(t);
   const host = new HostCache();
   const context = listening({ promptCache: host.port() });
@@ -380,7 +380,7 @@ t.test('8.6 gemini: a wrong key is told as such, also where it fails at the cach
   t.notMatch(JSON.stringify([context.troubles, String(answer.error), answer.failure]), /AIzaWrong/);
 });
 
-t.test('8.6 gemini: JSON is asked for where after-call work needs it', async (t) => {
+t.test('R8 gemini: JSON is asked for where after-call work needs it', async (t) => {
   const { vendor, llm } = await house(t);
   const answer = await ask(llm, { messages: [user('Sum up')], json: true, maxOutputTokens: 300 });
   t.type(JSON.parse(answer.text), 'object');
@@ -388,7 +388,7 @@ t.test('8.6 gemini: JSON is asked for where after-call work needs it', async (t)
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.6 gemini: an aborted answer gives its own reason and closes the connection', async (t) => {
+t.test('R8 gemini: an aborted answer gives its own reason and closes the connection', async (t) => {
   const { vendor, llm } = await house(t, {
     answers: [{ text: ['One ', 'two '], fault: { kind: 'stall', after: 1 } }],
   });

@@ -109,19 +109,19 @@ const CASES: {
   golden: Golden;
 }[] = [
   {
-    title: '8.6 gemini: the SDK and our client send the same',
+    title: 'R8 gemini: the SDK and our client send the same',
     start: startGemini,
     config: { provider: 'gemini', model: 'gemini-3.5-flash-lite' },
     golden: gemini,
   },
   {
-    title: '8.7 openai: the SDK and our client send the same',
+    title: 'R8 openai: the SDK and our client send the same',
     start: startOpenAi,
     config: { provider: 'openai', model: 'gpt-6-luna' },
     golden: openAiChat,
   },
   {
-    title: '8.8 anthropic: the SDK and our client send the same',
+    title: 'R8 anthropic: the SDK and our client send the same',
     start: startAnthropic,
     config: { provider: 'anthropic', model: 'claude-haiku-5-5' },
     golden: anthropic,

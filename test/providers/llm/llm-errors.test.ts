@@ -7,13 +7,13 @@ function thrown(fields: Record<string, unknown>, message = 'failed'): Error {
   return Object.assign(new Error(message), fields);
 }
 
-t.test('8.1 an error of a client passes unchanged', (t) => {
+t.test('R8 an error of a client passes unchanged', (t) => {
   const own = new AppError('provider_timeout', 'late');
   t.equal(llmError('openai', own, []), own);
   t.end();
 });
 
-t.test('8.1 keys and addresses never come through a message, whole or shortened', (t) => {
+t.test('R8 keys and addresses never come through a message, whole or shortened', (t) => {
   const key = 'sk-proj-abcdef1234567890';
   const error = llmError(
     'openai',
@@ -35,7 +35,7 @@ t.test('8.1 keys and addresses never come through a message, whole or shortened'
   t.end();
 });
 
-t.test('8.1 a vendor that talks much is cut short', (t) => {
+t.test('R8 a vendor that talks much is cut short', (t) => {
   const error = llmError(
     'anthropic',
     thrown({ status: 500, error: { error: { message: 'x '.repeat(5_000) } } }),
@@ -45,7 +45,7 @@ t.test('8.1 a vendor that talks much is cut short', (t) => {
   t.end();
 });
 
-t.test('8.1 the wait that a vendor asks for is read from each place where it may stand', (t) => {
+t.test('R8 the wait that a vendor asks for is read from each place where it may stand', (t) => {
   const cases: [Record<string, unknown>, number | undefined][] = [
     [{ headers: new Headers({ 'retry-after-ms': '1250', 'retry-after': '9' }) }, 1_250],
     [{ headers: new Headers({ 'retry-after': '2' }) }, 2_000],
@@ -68,7 +68,7 @@ t.test('8.1 the wait that a vendor asks for is read from each place where it may
   t.end();
 });
 
-t.test('8.1 a word of the vendor divides a status where it must', (t) => {
+t.test('R8 a word of the vendor divides a status where it must', (t) => {
   const cases: [number | undefined, string, string, string][] = [
     [429, 'insufficient_quota', '', 'quota'],
     [429, 'rate_limit_exceeded', '', 'rate_limit'],
@@ -87,7 +87,7 @@ t.test('8.1 a word of the vendor divides a status where it must', (t) => {
   t.end();
 });
 
-t.test('8.1 what an answer held stays out of the error of a broken stream', (t) => {
+t.test('R8 what an answer held stays out of the error of a broken stream', (t) => {
   const broken = thrown(
     {},
     'exception parsing stream chunk {"candidates":[{"text":"your balance is 12"}]}. odd',

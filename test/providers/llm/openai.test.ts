@@ -43,7 +43,7 @@ function cached(text: string, hints: { key?: string; retention?: string; tokens?
   };
 }
 
-t.test('8.7 openai: an answer is streamed with the settings of a voice call', async (t) => {
+t.test('R8 openai: an answer is streamed with the settings of a voice call', async (t) => {
   const { vendor, llm } = await house(t);
   const answer = await ask(llm, { messages: [user('Where is it?')], tools: TOOLS });
   t.match(answer.text, /You said: Where is it\?/);
@@ -62,7 +62,7 @@ t.test('8.7 openai: an answer is streamed with the settings of a voice call', as
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.7 openai: two calls whose fragments alternate are joined', async (t) => {
+t.test('R8 openai: two calls whose fragments alternate are joined', async (t) => {
   const calls = [
     { name: 'get_balance', args: { account: 'नमस्ते "A" \\ 1' }, fragments: 3 },
     { name: 'get_order', args: { order: '9\n' }, fragments: 2 },
@@ -86,7 +86,7 @@ t.test('8.7 openai: two calls whose fragments alternate are joined', async (t) =
   }
 });
 
-t.test('8.7 openai: arguments cut inside an escape and inside a character are joined', async (t) => {
+t.test('R8 openai: arguments cut inside an escape and inside a character are joined', async (t) => {
   const pieces = ['{"account":"\\u0', '9', '28 \\', 'n \\"', '😀'.slice(0, 1), '😀'.slice(1), '"}'];
   const { llm } = await house(t, {
     answers: [{ toolCalls: [{ name: 'get_balance', args: pieces.join(''), fragments: pieces }] }],
@@ -95,7 +95,7 @@ t.test('8.7 openai: arguments cut inside an escape and inside a character are jo
   t.same(answer.calls[0]?.args, JSON.parse(pieces.join('')));
 });
 
-t.test('8.7 openai: arguments that are no JSON object fail as content, and no tool runs', async (t) => {
+t.test('R8 openai: arguments that are no JSON object fail as content, and no tool runs', async (t) => {
   for (const args of ['{"account":', '[1]', '"text"', 'nonsense']) {
     const { llm } = await house(t, { answers: [{ toolCalls: [{ name: 'get_balance', args }] }] });
     const answer = await ask(llm, { messages: [user('Balance')], tools: TOOLS });
@@ -107,7 +107,7 @@ t.test('8.7 openai: arguments that are no JSON object fail as content, and no to
   t.same(answer.calls[0]?.args, {}, 'no text at all means no arguments');
 });
 
-t.test('8.7 openai: comments, obfuscation and a missing [DONE] do no harm', async (t) => {
+t.test('R8 openai: comments, obfuscation and a missing [DONE] do no harm', async (t) => {
   for (const script of [
     { text: 'All is well.', noise: true },
     { text: 'All is well.', fault: { kind: 'no_done' } },
@@ -121,7 +121,7 @@ t.test('8.7 openai: comments, obfuscation and a missing [DONE] do no harm', asyn
   }
 });
 
-t.test('8.7 openai: what a model would refuse is refused before a call begins', async (t) => {
+t.test('R8 openai: what a model would refuse is refused before a call begins', async (t) => {
   const cases: [Record<string, unknown>, RegExp][] = [
     [{ model: 'gpt-4.1', reasoning: 'low' }, /llm\.reasoning/],
     [{ model: 'gpt-5', temperature: 0.2 }, /llm\.temperature/],
@@ -144,7 +144,7 @@ t.test('8.7 openai: what a model would refuse is refused before a call begins', 
   t.equal(vendor.counters().requests, 0, 'the vendor was never asked');
 });
 
-t.test('8.7 openai: each family gets the fields that it takes', async (t) => {
+t.test('R8 openai: each family gets the fields that it takes', async (t) => {
   const cases: Record<string, unknown>[] = [
     { model: 'gpt-4.1', temperature: 0.3 },
     { model: 'gpt-4o-mini' },
@@ -163,7 +163,7 @@ t.test('8.7 openai: each family gets the fields that it takes', async (t) => {
 });
 
 for (const api of ['chat', 'responses']) {
-  t.test(`8.7 R113 openai ${api}: hit and miss follow the real cached tokens`, async (t) => {
+  t.test(`R8 R113 openai ${api}: hit and miss follow the real cached tokens`, async (t) => {
     const { vendor, llm } = await house(t, { config: { api } });
     const first = await ask(llm, cached('Hello'));
     t.same(first.cache, { enabled: true, status: 'miss', version: 'static-7', reason: null });
@@ -182,7 +182,7 @@ for (const api of ['chat', 'responses']) {
     t.same(vendor.violations.list, []);
   });
 
-  t.test(`8.7 openai ${api}: retention goes where the model takes it`, async (t) => {
+  t.test(`R8 openai ${api}: retention goes where the model takes it`, async (t) => {
     const cases: [string, string, unknown][] = [
       ['gpt-4.1', 'in_memory', { prompt_cache_retention: 'in_memory' }],
       ['gpt-5.5', '24h', { prompt_cache_retention: '24h' }],
@@ -197,7 +197,7 @@ for (const api of ['chat', 'responses']) {
     }
   });
 
-  t.test(`8.7 openai ${api}: a refused hint is dropped, remembered, and the turn goes on`, async (t) => {
+  t.test(`R8 openai ${api}: a refused hint is dropped, remembered, and the turn goes on`, async (t) => {
     // A model of its own for each API, since the process remembers.
     const model = `gpt-5.${api === 'chat' ? 2 : 3}`;
     const { vendor, llm } = await house(t, {
@@ -214,7 +214,7 @@ for (const api of ['chat', 'responses']) {
   });
 }
 
-t.test('8.7 openai: errors are told by class, at once and without the key', async (t) => {
+t.test('R8 openai: errors are told by class, at once and without the key', async (t) => {
   const cases = [
     [
       { kind: 'refuse', as: 'rate_limit', retryAfterMs: 1_500 },
@@ -269,7 +269,7 @@ t.test('8.7 openai: errors are told by class, at once and without the key', asyn
   }
 });
 
-t.test('8.7 openai: a rate limit tells the wait exactly and names the request', async (t) => {
+t.test('R8 openai: a rate limit tells the wait exactly and names the request', async (t) => {
   const { llm } = await house(t, {
     answers: [{ fault: { kind: 'refuse', as: 'rate_limit', retryAfterMs: 1_250 } }],
   });
@@ -278,7 +278,7 @@ t.test('8.7 openai: a rate limit tells the wait exactly and names the request', 
   t.type(failure?.requestId, 'string');
 });
 
-t.test('8.7 openai: a stream that breaks gives what came and then an error', async (t) => {
+t.test('R8 openai: a stream that breaks gives what came and then an error', async (t) => {
   for (const api of ['chat', 'responses']) {
     for (const fault of [
       { kind: 'cut', after: 2 },
@@ -299,7 +299,7 @@ t.test('8.7 openai: a stream that breaks gives what came and then an error', asy
   }
 });
 
-t.test('8.7 openai responses: calls, thoughts and their results', async (t) => {
+t.test('R8 openai responses: calls, thoughts and their results', async (t) => {
   const { vendor, llm } = await house(t, { config: { api: 'responses', reasoning: 'low' } });
   vendor.desk.script({
     thoughts: 'Look it up.',
@@ -321,7 +321,7 @@ t.test('8.7 openai responses: calls, thoughts and their results', async (t) => {
   t.same(vendor.violations.list, []);
 });
 
-t.test('8.7 openai: each way to end is told', async (t) => {
+t.test('R8 openai: each way to end is told', async (t) => {
   for (const api of ['chat', 'responses']) {
     const cases = [
       [{ text: 'Yes.', finish: 'stop' }, 'stop'],
@@ -338,7 +338,7 @@ t.test('8.7 openai: each way to end is told', async (t) => {
   }
 });
 
-t.test('8.7 openai: JSON mode is asked for with the word that it needs', async (t) => {
+t.test('R8 openai: JSON mode is asked for with the word that it needs', async (t) => {
   for (const api of ['chat', 'responses']) {
     const { vendor, llm } = await house(t, { config: { api } });
     const answer = await ask(llm, { messages: [user('Sum up')], json: true });
@@ -348,7 +348,7 @@ t.test('8.7 openai: JSON mode is asked for with the word that it needs', async (
   }
 });
 
-t.test('8.7 openai: an aborted answer closes the connection, and the next one works', async (t) => {
+t.test('R8 openai: an aborted answer closes the connection, and the next one works', async (t) => {
   for (const api of ['chat', 'responses']) {
     const stall = { text: ['One ', 'two '], fault: { kind: 'stall', after: 1 } } as const;
     const { vendor, llm } = await house(t, { config: { api }, answers: [stall] });
@@ -377,7 +377,7 @@ async function local(t: Test, options: CompatOptions & { config?: Record<string,
   return { server, config, llm: await open(t, { ...config, api_key: server.apiKey }) };
 }
 
-t.test('8.7 compat: local servers get the reduced list of fields and nothing else', async (t) => {
+t.test('R8 compat: local servers get the reduced list of fields and nothing else', async (t) => {
   for (const name of ['vllm', 'llama.cpp', 'ollama'] as const) {
     const { server, llm } = await local(t, {
       server: name,
@@ -394,7 +394,7 @@ t.test('8.7 compat: local servers get the reduced list of fields and nothing els
   }
 });
 
-t.test('8.7 compat: no usage, no id, a whole call with finish stop, usage on the last chunk', async (t) => {
+t.test('R8 compat: no usage, no id, a whole call with finish stop, usage on the last chunk', async (t) => {
   const plain = await local(t, { usage: 'none' });
   const told = await ask(plain.llm, 'Hello');
   t.match(told.text, /Hello/);
@@ -416,14 +416,14 @@ t.test('8.7 compat: no usage, no id, a whole call with finish stop, usage on the
   t.type((await ask(last.llm, 'Hello')).usage?.promptTokens, 'number');
 });
 
-t.test('8.7 compat: no cache hints, and the bot is told so', async (t) => {
+t.test('R8 compat: no cache hints, and the bot is told so', async (t) => {
   const { server, llm } = await local(t, { cachedTokens: true });
   const answer = await ask(llm, cached('Hello'));
   t.match(answer.cache, { enabled: false, status: 'miss', reason: 'unsupported' });
   t.same(server.violations.list, []);
 });
 
-t.test('8.7 compat: a server without a key gets no key', async (t) => {
+t.test('R8 compat: a server without a key gets no key', async (t) => {
   const { server, config } = await local(t);
   const llm = await open(t, config);
   await ask(llm, 'Hello');
@@ -433,7 +433,7 @@ t.test('8.7 compat: a server without a key gets no key', async (t) => {
 });
 
 t.test(
-  '8.7 compat: tools that the server was not started for are an error of the configuration',
+  'R8 compat: tools that the server was not started for are an error of the configuration',
   async (t) => {
     const { llm } = await local(t, { toolsEnabled: false });
     const answer = await ask(llm, { messages: [user('Hi')], tools: TOOLS });

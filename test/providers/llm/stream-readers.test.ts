@@ -64,58 +64,55 @@ async function* each<T>(items: readonly unknown[]): AsyncGenerator<T> {
   for (const item of items) yield item as T;
 }
 
-t.test(
-  '8.7 openai: however the fragments of calls are cut and mixed, the calls come out whole',
-  async (t) => {
-    await fc.assert(
-      fc.asyncProperty(
-        callsInPieces,
-        fc.array(fc.nat(7), { maxLength: 9 }),
-        fc.string(),
-        async (calls, order, text) => {
-          const fragments = interleave(
-            calls.map((call) => call.pieces),
-            order,
-          );
-          const chunks = [
-            { choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] },
-            ...fragments.map(({ index, text: piece, first }) => ({
-              choices: [
-                {
-                  index: 0,
-                  delta: {
-                    tool_calls: [
-                      {
-                        index,
-                        ...(first && { id: `call_${index}`, type: 'function' }),
-                        function: { ...(first && { name: calls[index]?.name }), arguments: piece },
-                      },
-                    ],
-                  },
-                  finish_reason: null,
+t.test('R8 openai: however the fragments of calls are cut and mixed, the calls come out whole', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      callsInPieces,
+      fc.array(fc.nat(7), { maxLength: 9 }),
+      fc.string(),
+      async (calls, order, text) => {
+        const fragments = interleave(
+          calls.map((call) => call.pieces),
+          order,
+        );
+        const chunks = [
+          { choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] },
+          ...fragments.map(({ index, text: piece, first }) => ({
+            choices: [
+              {
+                index: 0,
+                delta: {
+                  tool_calls: [
+                    {
+                      index,
+                      ...(first && { id: `call_${index}`, type: 'function' }),
+                      function: { ...(first && { name: calls[index]?.name }), arguments: piece },
+                    },
+                  ],
                 },
-              ],
-            })),
-            { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
-            { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } },
-          ];
-          const deltas = await deltasOf(readChatStream(each(chunks)));
-          const said = deltas.flatMap((delta) => (delta.type === 'text' ? [delta.text] : [])).join('');
-          const made = deltas.flatMap((delta) => (delta.type === 'tool_call' ? [delta.call] : []));
-          deepStrictEqual(said, text);
-          deepStrictEqual(
-            made,
-            calls.map(({ name, args }, index) => ({ id: `call_${index}`, name, args })),
-          );
-        },
-      ),
-      { seed: SEED, numRuns: 200 },
-    );
-    t.pass('200 answers');
-  },
-);
+                finish_reason: null,
+              },
+            ],
+          })),
+          { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] },
+          { choices: [], usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 } },
+        ];
+        const deltas = await deltasOf(readChatStream(each(chunks)));
+        const said = deltas.flatMap((delta) => (delta.type === 'text' ? [delta.text] : [])).join('');
+        const made = deltas.flatMap((delta) => (delta.type === 'tool_call' ? [delta.call] : []));
+        deepStrictEqual(said, text);
+        deepStrictEqual(
+          made,
+          calls.map(({ name, args }, index) => ({ id: `call_${index}`, name, args })),
+        );
+      },
+    ),
+    { seed: SEED, numRuns: 200 },
+  );
+  t.pass('200 answers');
+});
 
-t.test('8.8 anthropic: however input_json_delta is cut, the calls come out whole and in order', async (t) => {
+t.test('R8 anthropic: however input_json_delta is cut, the calls come out whole and in order', async (t) => {
   await fc.assert(
     fc.asyncProperty(callsInPieces, fc.array(fc.nat(7), { maxLength: 9 }), async (calls, order) => {
       const start = calls.map(({ name }, index) => ({
@@ -169,7 +166,7 @@ t.test('8.8 anthropic: however input_json_delta is cut, the calls come out whole
   t.pass('200 answers');
 });
 
-t.test('8.7 compat: fragments without a number belong to the call before them', async (t) => {
+t.test('R8 compat: fragments without a number belong to the call before them', async (t) => {
   const chunk = (call: Record<string, unknown>, finish: string | null = null) => ({
     choices: [{ index: 0, delta: { tool_calls: [call] }, finish_reason: finish }],
   });
@@ -190,7 +187,7 @@ t.test('8.7 compat: fragments without a number belong to the call before them', 
   ]);
 });
 
-t.test("8.1 an answer cannot fill a slot's memory with calls", (t) => {
+t.test("R8 an answer cannot fill a slot's memory with calls", (t) => {
   const long = new ToolCallJoiner('openai');
   t.throws(() => long.add(0, { name: 'a', text: 'x'.repeat(MAX_ARGUMENTS_LENGTH + 1) }), {
     code: 'provider_failed',
@@ -201,7 +198,7 @@ t.test("8.1 an answer cannot fill a slot's memory with calls", (t) => {
   t.end();
 });
 
-t.test('8.7 openai: a call cut by the limit of tokens says what to raise', async (t) => {
+t.test('R8 openai: a call cut by the limit of tokens says what to raise', async (t) => {
   const chunks = [
     {
       choices: [

@@ -43,7 +43,7 @@ function connect(t: Test, url: string): VendorConnection {
   return connection;
 }
 
-t.test('8.1 a connection that was warmed still serves after a pause of the caller', async (t) => {
+t.test('R8 a connection that was warmed still serves after a pause of the caller', async (t) => {
   const vendor = await door(t);
   const connection = connect(t, vendor.url);
   await connection.warm();
@@ -54,7 +54,7 @@ t.test('8.1 a connection that was warmed still serves after a pause of the calle
   t.equal(vendor.opened.length, 1, 'over one connection');
 });
 
-t.test('8.1 closing leaves no connection open, also while one is being warmed', async (t) => {
+t.test('R8 closing leaves no connection open, also while one is being warmed', async (t) => {
   const vendor = await door(t);
   const connection = connect(t, vendor.url);
   await connection.warm();
@@ -65,7 +65,7 @@ t.test('8.1 closing leaves no connection open, also while one is being warmed', 
   await t.resolves(connection.warm());
 });
 
-t.test('8.1 each client has connections of its own', async (t) => {
+t.test('R8 each client has connections of its own', async (t) => {
   const vendor = await door(t);
   const first = connect(t, vendor.url);
   const second = connect(t, vendor.url);

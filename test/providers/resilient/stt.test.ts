@@ -234,17 +234,14 @@ t.test('a flush whose caller gives up is over; its words do not turn up in the n
   await live.session.close();
 });
 
-t.test(
-  'pain 26: speech that the engine meets with silence for three seconds moves the call on',
-  async (t) => {
-    const live = await call({ deepgram: [{ deaf: true }], soniox: [{}] });
-    await live.pause(200);
-    await live.say(1, 40);
-    t.match(live.named('provider_failed'), [{ provider: 'deepgram', error: /heard speech for 3 s/ }]);
-    t.equal(await live.text(), words(1, 40), 'and the fallback hears it from the beginning');
-    await live.session.close();
-  },
-);
+t.test('RT-57 speech that the engine meets with silence for three seconds moves the call on', async (t) => {
+  const live = await call({ deepgram: [{ deaf: true }], soniox: [{}] });
+  await live.pause(200);
+  await live.say(1, 40);
+  t.match(live.named('provider_failed'), [{ provider: 'deepgram', error: /heard speech for 3 s/ }]);
+  t.equal(await live.text(), words(1, 40), 'and the fallback hears it from the beginning');
+  await live.session.close();
+});
 
 t.test('what was given up or discarded while nobody listened stays out of the next turn', async (t) => {
   const live = await call({ deepgram: [{ breaksAfterSamples: 3 * WORD_SAMPLES }, { openMs: 1_200 }] });

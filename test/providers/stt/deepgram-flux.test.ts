@@ -45,7 +45,7 @@ const turn = (event: string, transcript: string, more: Record<string, unknown> =
 });
 
 t.test(
-  '8.3 deepgram_flux: R10 the engine itself says when a turn begins and ends, with its text',
+  'R8 deepgram_flux: R10 the engine itself says when a turn begins and ends, with its text',
   async (t) => {
     const emulator = await start(t);
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
@@ -77,7 +77,7 @@ t.test(
 );
 
 t.test(
-  '8.3 deepgram_flux: no audio goes out before Connected, and all of it in chunks of 80 ms',
+  'R8 deepgram_flux: no audio goes out before Connected, and all of it in chunks of 80 ms',
   async (t) => {
     const emulator = await start(t, { connectedAfterMs: 300 });
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
@@ -93,14 +93,14 @@ t.test(
   },
 );
 
-t.test('8.3 deepgram_flux: a vendor that never says Connected fails the opening in time', async (t) => {
+t.test('R8 deepgram_flux: a vendor that never says Connected fails the opening in time', async (t) => {
   const emulator = await start(t, { connectedAfterMs: 60_000 });
   const failure = await rejection(Caller.calls(config(emulator.wsUrl, { timeout_ms: 600 }), emulator.clock));
   t.equal(failure.code, 'provider_timeout');
   await until(() => emulator.counters().openSockets === 0, 'the end of the socket');
 });
 
-t.test('8.3 deepgram_flux: an eager end, speech again, an end', async (t) => {
+t.test('R8 deepgram_flux: an eager end, speech again, an end', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl, { eager_eot_threshold: 0.4 }), emulator.clock);
   await caller.say('i would like');
@@ -123,7 +123,7 @@ t.test('8.3 deepgram_flux: an eager end, speech again, an end', async (t) => {
 });
 
 t.test(
-  '8.3 deepgram_flux: the end repeats the text of the eager end, or says more, and both are told',
+  'R8 deepgram_flux: the end repeats the text of the eager end, or says more, and both are told',
   async (t) => {
     for (const [more, expected] of [
       [undefined, 'yes please'],
@@ -145,7 +145,7 @@ t.test(
   },
 );
 
-t.test('8.3 deepgram_flux: two turns back to back, repeated ends and an empty start', async (t) => {
+t.test('R8 deepgram_flux: two turns back to back, repeated ends and an empty start', async (t) => {
   const emulator = await start(t, {
     quirks: { duplicateEnds: true, emptyStart: true, trigger: 'moonlight' },
   });
@@ -164,7 +164,7 @@ t.test('8.3 deepgram_flux: two turns back to back, repeated ends and an empty st
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.3 deepgram_flux: a turn that the vendor ends by its timeout is a turn', async (t) => {
+t.test('R8 deepgram_flux: a turn that the vendor ends by its timeout is a turn', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(
     config(emulator.wsUrl, { eot_threshold: 1, eot_timeout_ms: 1_000 }),
@@ -179,7 +179,7 @@ t.test('8.3 deepgram_flux: a turn that the vendor ends by its timeout is a turn'
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.3 deepgram_flux: flush forces the end of an open turn where the vendor allows it', async (t) => {
+t.test('R8 deepgram_flux: flush forces the end of an open turn where the vendor allows it', async (t) => {
   const emulator = await start(t, { clock: new HandClock(), connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl, { force_end_turn: true }));
   await caller.say('for seven please');
@@ -196,7 +196,7 @@ t.test('8.3 deepgram_flux: flush forces the end of an open turn where the vendor
 });
 
 t.test(
-  '8.3 deepgram_flux: flush without that takes the words so far, and the turn goes on after them',
+  'R8 deepgram_flux: flush without that takes the words so far, and the turn goes on after them',
   async (t) => {
     const emulator = await start(t);
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
@@ -214,7 +214,7 @@ t.test(
   },
 );
 
-t.test('8.3 deepgram_flux: a muted line is given silence, so that an open turn ends', async (t) => {
+t.test('R8 deepgram_flux: a muted line is given silence, so that an open turn ends', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl));
@@ -237,7 +237,7 @@ t.test('8.3 deepgram_flux: a muted line is given silence, so that an open turn e
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.3 deepgram_flux: a session before its first audio is kept open', async (t) => {
+t.test('R8 deepgram_flux: a session before its first audio is kept open', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl));
@@ -248,7 +248,7 @@ t.test('8.3 deepgram_flux: a session before its first audio is kept open', async
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.3 deepgram_flux: sequence numbers tell repeated messages from new ones', async (t) => {
+t.test('R8 deepgram_flux: sequence numbers tell repeated messages from new ones', async (t) => {
   const start = turn('StartOfTurn', 'yes', { sequence_id: 1 });
   const end = turn('EndOfTurn', 'yes yes', { sequence_id: 2, trigger: 'model' });
   const next = turn('StartOfTurn', 'no', { sequence_id: 3, turn_index: 1 });
@@ -260,7 +260,7 @@ t.test('8.3 deepgram_flux: sequence numbers tell repeated messages from new ones
   await caller.session.close();
 });
 
-t.test('8.3 deepgram_flux: events that come in an impossible order still make whole turns', async (t) => {
+t.test('R8 deepgram_flux: events that come in an impossible order still make whole turns', async (t) => {
   const { caller } = await scripted(t, [
     turn('TurnResumed', 'one'),
     turn('EagerEndOfTurn', 'one two'),
@@ -284,7 +284,7 @@ t.test('8.3 deepgram_flux: events that come in an impossible order still make wh
   await caller.session.close();
 });
 
-t.test('8.3 deepgram_flux: Error ends the session with what the vendor said', async (t) => {
+t.test('R8 deepgram_flux: Error ends the session with what the vendor said', async (t) => {
   for (const [code, expected] of [
     ['NET-0001', 'transient'],
     ['INTERNAL_SERVER_ERROR', 'transient'],
@@ -303,7 +303,7 @@ t.test('8.3 deepgram_flux: Error ends the session with what the vendor said', as
   }
 });
 
-t.test('8.3 deepgram_flux: the client sends no Configure, whatever happens', async (t) => {
+t.test('R8 deepgram_flux: the client sends no Configure, whatever happens', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('yes');
@@ -318,7 +318,7 @@ t.test('8.3 deepgram_flux: the client sends no Configure, whatever happens', asy
   );
 });
 
-t.test('8.3 deepgram_flux: settings reach the vendor; wrong ones are refused by name', async (t) => {
+t.test('R8 deepgram_flux: settings reach the vendor; wrong ones are refused by name', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(
     config(emulator.wsUrl, {

@@ -18,7 +18,7 @@ async function start(t: { teardown(end: () => Promise<void>): void }, options: D
 }
 
 t.test(
-  '8.2 deepgram: a turn is heard as interim results, then settled by Finalize, to the word',
+  'R8 deepgram: a turn is heard as interim results, then settled by Finalize, to the word',
   async (t) => {
     const emulator = await start(t);
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
@@ -39,7 +39,7 @@ t.test(
   },
 );
 
-t.test('8.2 deepgram: two turns follow each other, and each has its own words only', async (t) => {
+t.test('R8 deepgram: two turns follow each other, and each has its own words only', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('good morning');
@@ -63,7 +63,7 @@ t.test('8.2 deepgram: two turns follow each other, and each has its own words on
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.2 deepgram: what is discarded does not come back in the next turn', async (t) => {
+t.test('R8 deepgram: what is discarded does not come back in the next turn', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, answerDelayMs: 150 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -92,7 +92,7 @@ for (const [what, quirks] of Object.entries({
   'empty finals': { emptyFinals: true },
   'duplicated finals': { duplicateFinals: true },
 })) {
-  t.test(`8.2 deepgram: ${what} neither lose nor double a word`, async (t) => {
+  t.test(`R8 deepgram: ${what} neither lose nor double a word`, async (t) => {
     const emulator = await start(t, { quirks });
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
     await caller.say('i would like a table');
@@ -105,7 +105,7 @@ for (const [what, quirks] of Object.entries({
   });
 }
 
-t.test('8.2 deepgram: a Finalize that is never answered ends the turn with what was heard', async (t) => {
+t.test('R8 deepgram: a Finalize that is never answered ends the turn with what was heard', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, finalize: 'never' });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -126,7 +126,7 @@ t.test('8.2 deepgram: a Finalize that is never answered ends the turn with what 
 });
 
 t.test(
-  '8.2 deepgram: Finalize where nothing was buffered is answered by nobody and costs no words',
+  'R8 deepgram: Finalize where nothing was buffered is answered by nobody and costs no words',
   async (t) => {
     const clock = new HandClock();
     const emulator = await start(t, { clock, finalize: 'when_buffered' });
@@ -142,7 +142,7 @@ t.test(
   },
 );
 
-t.test('8.2 deepgram: KeepAlive is sent while no audio flows, and none while it does', async (t) => {
+t.test('R8 deepgram: KeepAlive is sent while no audio flows, and none while it does', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -171,7 +171,7 @@ t.test('8.2 deepgram: KeepAlive is sent while no audio flows, and none while it 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.2 deepgram: goodbye is CloseStream, then Metadata and close 1000 by the vendor', async (t) => {
+t.test('R8 deepgram: goodbye is CloseStream, then Metadata and close 1000 by the vendor', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('yes');
@@ -187,7 +187,7 @@ t.test('8.2 deepgram: goodbye is CloseStream, then Metadata and close 1000 by th
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.2 deepgram: DATA-0000 is a fault of the settings, NET-0001 a passing one', async (t) => {
+t.test('R8 deepgram: DATA-0000 is a fault of the settings, NET-0001 a passing one', async (t) => {
   for (const [code, reason, expected] of [
     [1008, 'DATA-0000: the payload cannot be decoded as audio', 'config'],
     [1011, 'NET-0000: nothing in time', 'transient'],
@@ -202,7 +202,7 @@ t.test('8.2 deepgram: DATA-0000 is a fault of the settings, NET-0001 a passing o
   }
 });
 
-t.test('8.2 deepgram: every setting reaches the vendor in its own words', async (t) => {
+t.test('R8 deepgram: every setting reaches the vendor in its own words', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(
     config(`${emulator.wsUrl}/proxy?team=a`, {
@@ -258,7 +258,7 @@ t.test('8.2 deepgram: every setting reaches the vendor in its own words', async 
   await old.session.close();
 });
 
-t.test('8.2 deepgram: wrong settings are refused by name before anybody is dialled', async (t) => {
+t.test('R8 deepgram: wrong settings are refused by name before anybody is dialled', async (t) => {
   const refused = async (more: Record<string, unknown>) =>
     (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock()))).message;
   t.match(await refused({ utterance_end_ms: 500 }), /^stt\.utterance_end_ms must/);

@@ -9,7 +9,7 @@ const FLOOD_SECONDS = 3_000;
 
 /** What holds for every streaming engine alike: failures told once with their class, and nothing left behind. */
 for (const vendor of VENDORS) {
-  t.test(`8.1 ${vendor.name}: without a key it is refused, and the key stands in no address`, async (t) => {
+  t.test(`R8 ${vendor.name}: without a key it is refused, and the key stands in no address`, async (t) => {
     const emulator = await vendor.start();
     t.teardown(() => emulator.close());
     const failed = Caller.calls(vendor.config(emulator, { api_key: null }), emulator.clock).then(
@@ -30,7 +30,7 @@ for (const vendor of VENDORS) {
     t.same(emulator.violations.list, []);
   });
 
-  t.test(`8.1 ${vendor.name}: a refused handshake is told with class, status and Retry-After`, async (t) => {
+  t.test(`R8 ${vendor.name}: a refused handshake is told with class, status and Retry-After`, async (t) => {
     const emulator = await vendor.start();
     t.teardown(() => emulator.close());
     const key = 'a-key-that-nobody-may-see';
@@ -66,7 +66,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(
-    `8.1 ${vendor.name}: no answer, a reset, a line that is not TLS and a strange certificate`,
+    `R8 ${vendor.name}: no answer, a reset, a line that is not TLS and a strange certificate`,
     async (t) => {
       const emulator = await vendor.start();
       t.teardown(() => emulator.close());
@@ -94,7 +94,7 @@ for (const vendor of VENDORS) {
     },
   );
 
-  t.test(`8.1 ${vendor.name}: a session that breaks says so once, and its flush fails`, async (t) => {
+  t.test(`R8 ${vendor.name}: a session that breaks says so once, and its flush fails`, async (t) => {
     const emulator = await vendor.start({ clock: new HandClock() });
     t.teardown(() => emulator.close());
     const faults: [string, (connection: ReturnType<typeof emulator.control.latest>) => void, string][] = [
@@ -132,7 +132,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(
-    `8.1 ${vendor.name}: who gives up a turn gets his own reason, and the next turn is whole`,
+    `R8 ${vendor.name}: who gives up a turn gets his own reason, and the next turn is whole`,
     async (t) => {
       const clock = new HandClock();
       const emulator = await vendor.start({ clock });
@@ -168,7 +168,7 @@ for (const vendor of VENDORS) {
     },
   );
 
-  t.test(`8.1 ${vendor.name}: a message of a kind that nobody knows is passed over`, async (t) => {
+  t.test(`R8 ${vendor.name}: a message of a kind that nobody knows is passed over`, async (t) => {
     const emulator = await vendor.start();
     t.teardown(() => emulator.close());
     const caller = await Caller.calls(vendor.config(emulator), emulator.clock);
@@ -185,7 +185,7 @@ for (const vendor of VENDORS) {
     await caller.session.close();
   });
 
-  t.test(`8.1 ${vendor.name}: a line that went dead is noticed by missed pongs`, async (t) => {
+  t.test(`R8 ${vendor.name}: a line that went dead is noticed by missed pongs`, async (t) => {
     const clock = new HandClock();
     const emulator = await vendor.start({ clock });
     t.teardown(() => emulator.close());
@@ -207,7 +207,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(
-    `8.1 ${vendor.name}: audio arrives complete, in order, in real time and at its own rate`,
+    `R8 ${vendor.name}: audio arrives complete, in order, in real time and at its own rate`,
     async (t) => {
       for (const sampleRate of [8_000, 16_000]) {
         const clock = new HandClock();
@@ -238,7 +238,7 @@ for (const vendor of VENDORS) {
     },
   );
 
-  t.test(`8.1 ${vendor.name}: what a line does not take is kept for 2 s, then the oldest goes`, async (t) => {
+  t.test(`R8 ${vendor.name}: what a line does not take is kept for 2 s, then the oldest goes`, async (t) => {
     const clock = new HandClock();
     const emulator = await vendor.start({ clock });
     t.teardown(() => emulator.close());

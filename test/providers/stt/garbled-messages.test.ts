@@ -7,7 +7,7 @@ import { Caller } from './caller.ts';
 /** Words of each vendor's protocol, so that garbage looks like its messages; `greeting` lets a session open. */
 const PROTOCOLS = [
   {
-    name: '8.2 deepgram',
+    name: 'R8 deepgram',
     config: { provider: 'deepgram' },
     greeting: null,
     kinds: { type: ['Results', 'UtteranceEnd', 'SpeechStarted', 'Metadata', 'Error'] },
@@ -15,7 +15,7 @@ const PROTOCOLS = [
     keys: ['is_final', 'speech_final', 'from_finalize', 'start', 'duration', 'channel', 'channel_index'],
   },
   {
-    name: '8.3 deepgram_flux',
+    name: 'R8 deepgram_flux',
     config: { provider: 'deepgram_flux' },
     greeting: { type: 'Connected', request_id: 'r', sequence_id: 0 },
     kinds: {
@@ -26,7 +26,7 @@ const PROTOCOLS = [
     keys: ['sequence_id', 'turn_index', 'transcript', 'words', 'audio_window_end', 'languages', 'code'],
   },
   {
-    name: '8.4 sarvam',
+    name: 'R8 sarvam',
     config: { provider: 'sarvam' },
     greeting: { event: 'session.begin' },
     kinds: {
@@ -43,7 +43,7 @@ const PROTOCOLS = [
     keys: ['utterance_idx', 'text', 'language', 'start_s', 'end_s', 'code', 'status_code', 'message'],
   },
   {
-    name: '8.4 sarvam legacy',
+    name: 'R8 sarvam legacy',
     config: { provider: 'sarvam', endpoint: 'legacy' },
     greeting: null,
     kinds: { type: ['data', 'events', 'error'] },
@@ -51,7 +51,7 @@ const PROTOCOLS = [
     keys: ['data'],
   },
   {
-    name: '8.5 soniox',
+    name: 'R8 soniox',
     config: { provider: 'soniox' },
     greeting: null,
     kinds: { type: ['result'] },

@@ -51,7 +51,7 @@ const bot = (provider: string, url: string, more: Record<string, unknown> = {}) 
   ...more,
 });
 
-t.test('8.2 deepgram: our traffic is the traffic of the vendor’s SDK', async (t) => {
+t.test('R8 deepgram: our traffic is the traffic of the vendor’s SDK', async (t) => {
   const emulator = await startDeepgram(hearing);
   t.teardown(() => emulator.close());
   const caller = await Caller.calls(
@@ -72,7 +72,7 @@ t.test('8.2 deepgram: our traffic is the traffic of the vendor’s SDK', async (
   t.same([...emulator.violations.list, ...golden.violations], []);
 });
 
-t.test('8.3 deepgram_flux: our traffic is the traffic of the vendor’s SDK', async (t) => {
+t.test('R8 deepgram_flux: our traffic is the traffic of the vendor’s SDK', async (t) => {
   const emulator = await startFlux({ ...hearing, connectedAfterMs: 50 });
   t.teardown(() => emulator.close());
   const caller = await Caller.calls(
@@ -91,7 +91,7 @@ t.test('8.3 deepgram_flux: our traffic is the traffic of the vendor’s SDK', as
   t.same([...emulator.violations.list, ...golden.violations], []);
 });
 
-t.test('8.4 sarvam: our traffic is the traffic of the vendor’s SDK, vad and manual', async (t) => {
+t.test('R8 sarvam: our traffic is the traffic of the vendor’s SDK, vad and manual', async (t) => {
   for (const endpointing of ['vad', 'manual']) {
     const emulator = await startSarvamStt(hearing);
     t.teardown(() => emulator.close());
@@ -113,7 +113,7 @@ t.test('8.4 sarvam: our traffic is the traffic of the vendor’s SDK, vad and ma
   }
 });
 
-t.test('8.4 sarvam legacy: our traffic is the SDK’s, but for the key in the subprotocol', async (t) => {
+t.test('R8 sarvam legacy: our traffic is the SDK’s, but for the key in the subprotocol', async (t) => {
   const emulator = await startSarvamStt(hearing);
   t.teardown(() => emulator.close());
   const caller = await Caller.calls(
@@ -130,7 +130,7 @@ t.test('8.4 sarvam legacy: our traffic is the SDK’s, but for the key in the su
   t.same([...emulator.violations.list, ...golden.violations], []);
 });
 
-t.test('8.5 soniox: our traffic is the traffic of the vendor’s SDK', async (t) => {
+t.test('R8 soniox: our traffic is the traffic of the vendor’s SDK', async (t) => {
   const emulator = await startSoniox(hearing);
   t.teardown(() => emulator.close());
   const caller = await Caller.calls(
@@ -156,7 +156,7 @@ t.test('8.5 soniox: our traffic is the traffic of the vendor’s SDK', async (t)
   t.same([...emulator.violations.list, ...golden.violations], []);
 });
 
-t.test('8.1 openai transcription: our form is the form of the vendor’s SDK', async (t) => {
+t.test('R8 openai transcription: our form is the form of the vendor’s SDK', async (t) => {
   const emulator = await startTranscription(hearing);
   t.teardown(() => emulator.close());
   const caller = await Caller.calls(

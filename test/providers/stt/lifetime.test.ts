@@ -14,14 +14,14 @@ const SESSIONS = 200;
 const WARM_UP = 60;
 
 const VENDORS = [
-  { name: '8.1 deepgram', config: { provider: 'deepgram' }, greeting: null },
+  { name: 'R8 deepgram', config: { provider: 'deepgram' }, greeting: null },
   {
-    name: '8.1 deepgram_flux',
+    name: 'R8 deepgram_flux',
     config: { provider: 'deepgram_flux' },
     greeting: { type: 'Connected', request_id: 'r', sequence_id: 0 },
   },
-  { name: '8.1 sarvam', config: { provider: 'sarvam' }, greeting: { event: 'session.begin' } },
-  { name: '8.1 soniox', config: { provider: 'soniox' }, greeting: null },
+  { name: 'R8 sarvam', config: { provider: 'sarvam' }, greeting: { event: 'session.begin' } },
+  { name: 'R8 soniox', config: { provider: 'soniox' }, greeting: null },
 ];
 
 for (const vendor of VENDORS) {

@@ -18,7 +18,7 @@ async function start(t: { teardown(end: () => Promise<void>): void }, options: T
   return emulator;
 }
 
-t.test('8.1 openai transcription: each turn is one WAV file, complete to the sample', async (t) => {
+t.test('R8 openai transcription: each turn is one WAV file, complete to the sample', async (t) => {
   for (const sampleRate of [8_000, 16_000]) {
     const emulator = await start(t);
     const caller = await Caller.calls(
@@ -58,7 +58,7 @@ t.test('8.1 openai transcription: each turn is one WAV file, complete to the sam
   }
 });
 
-t.test('8.1 openai transcription: a local server without a key is sent none', async (t) => {
+t.test('R8 openai transcription: a local server without a key is sent none', async (t) => {
   const emulator = await start(t, { key: null, profile: 'local' });
   const caller = await Caller.calls(
     config(emulator.httpUrl, { api_key: null, model: 'local-whisper', language: null }),
@@ -73,7 +73,7 @@ t.test('8.1 openai transcription: a local server without a key is sent none', as
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.1 openai transcription: refusals are told with class, and nobody tries again', async (t) => {
+t.test('R8 openai transcription: refusals are told with class, and nobody tries again', async (t) => {
   const emulator = await start(t);
   for (const [status, body, expected] of [
     [400, { error: { message: 'bad file', type: 'invalid_request_error', code: null } }, 'config'],
@@ -100,7 +100,7 @@ t.test('8.1 openai transcription: refusals are told with class, and nobody tries
   }
 });
 
-t.test('8.1 openai transcription: silence, a cut, half an answer and a huge one', async (t) => {
+t.test('R8 openai transcription: silence, a cut, half an answer and a huge one', async (t) => {
   const emulator = await start(t);
   const dial = async (more: Record<string, unknown> = {}) => {
     const caller = await Caller.calls(config(emulator.httpUrl, more), realClock);
@@ -124,7 +124,7 @@ t.test('8.1 openai transcription: silence, a cut, half an answer and a huge one'
   await caller.session.close();
 });
 
-t.test('8.1 openai transcription: who gives up a turn, or hangs up, waits no longer', async (t) => {
+t.test('R8 openai transcription: who gives up a turn, or hangs up, waits no longer', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.httpUrl), realClock);
   await caller.say('yes');
@@ -144,7 +144,7 @@ t.test('8.1 openai transcription: who gives up a turn, or hangs up, waits no lon
   t.match((await rejection(caller.flush())).message, /session is over/);
 });
 
-t.test('8.1 openai transcription: of a turn without end the newest two minutes are kept', async (t) => {
+t.test('R8 openai transcription: of a turn without end the newest two minutes are kept', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.httpUrl), realClock);
   for (let second = 0; second < 130; second++) caller.session.feed(silence(1_000, 8_000));

@@ -22,7 +22,7 @@ const events = (emulator: Awaited<ReturnType<typeof start>>) =>
     .filter((entry) => entry.direction === 'in' && entry.kind === 'text')
     .map((entry) => (entry.json as { event?: string; type?: string }).event ?? 'other');
 
-t.test('8.4 sarvam: partials grow, finals settle, and the key goes into the header only', async (t) => {
+t.test('R8 sarvam: partials grow, finals settle, and the key goes into the header only', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   t.equal(caller.stt.model, 'saaras:v3-realtime');
@@ -55,7 +55,7 @@ t.test('8.4 sarvam: partials grow, finals settle, and the key goes into the head
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.4 sarvam: flush waits for the utterance that is under way', async (t) => {
+t.test('R8 sarvam: flush waits for the utterance that is under way', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('yes please');
@@ -69,7 +69,7 @@ t.test('8.4 sarvam: flush waits for the utterance that is under way', async (t) 
 });
 
 t.test(
-  '8.4 sarvam: flush of an utterance that never ends gives its last partial, and no word twice',
+  'R8 sarvam: flush of an utterance that never ends gives its last partial, and no word twice',
   async (t) => {
     const clock = new HandClock();
     const emulator = await start(t, { clock });
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('8.4 sarvam: a final without speech_end, and a final that comes twice', async (t) => {
+t.test('R8 sarvam: a final without speech_end, and a final that comes twice', async (t) => {
   for (const quirks of [{ noSpeechEnd: true }, { duplicateFinals: true }]) {
     const emulator = await start(t, { quirks });
     const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
@@ -107,7 +107,7 @@ t.test('8.4 sarvam: a final without speech_end, and a final that comes twice', a
   }
 });
 
-t.test('8.4 sarvam: manual endpointing marks the utterances of the call', async (t) => {
+t.test('R8 sarvam: manual endpointing marks the utterances of the call', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(
     config(emulator.wsUrl, { endpointing: 'manual', threshold: 0.4, silence_duration_ms: 300 }),
@@ -130,7 +130,7 @@ t.test('8.4 sarvam: manual endpointing marks the utterances of the call', async 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.4 sarvam: ping keeps an idle session open', async (t) => {
+t.test('R8 sarvam: ping keeps an idle session open', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, idleMs: 20_000 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -143,41 +143,38 @@ t.test('8.4 sarvam: ping keeps an idle session open', async (t) => {
   t.same(emulator.violations.list, []);
 });
 
-t.test(
-  '8.4 sarvam: a refused change of settings goes on, a fatal error ends it with its class',
-  async (t) => {
-    const emulator = await start(t);
-    const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
-    emulator.control
-      .latest()
-      .send({ event: 'error', code: 'invalid_config', is_fatal: false, message: 'not now' });
-    await caller.say('yes');
-    await caller.pause(700);
-    t.equal((await caller.flush()).text, 'yes');
-    t.same(caller.failures, []);
-    await caller.session.close();
-    for (const [closeCode, error, expected] of [
-      [1003, { code: 'rate_limit', message: 'rate limit exceeded', status_code: 429 }, 'rate_limit'],
-      [1003, { code: 'quota', message: 'quota exhausted' }, 'quota'],
-      [1003, { code: 'invalid_api_key', message: 'invalid subscription key' }, 'auth'],
-      [4000, { code: 'invalid_model', message: 'model is unknown', status_code: 400 }, 'config'],
-      [
-        4000,
-        { code: 'backend_unavailable', message: 'gRPC backend unavailable', status_code: 503 },
-        'transient',
-      ],
-    ] as const) {
-      const session = await Caller.calls(config(emulator.wsUrl), emulator.clock);
-      emulator.control.latest().send({ event: 'error', is_fatal: true, ...error });
-      emulator.control.latest().close(closeCode, error.message);
-      t.match((await session.failure()).details, { class: expected, vendorCode: error.code });
-      await session.session.close();
-      t.equal(session.failures.length, 1);
-    }
-  },
-);
+t.test('R8 sarvam: a refused change of settings goes on, a fatal error ends it with its class', async (t) => {
+  const emulator = await start(t);
+  const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
+  emulator.control
+    .latest()
+    .send({ event: 'error', code: 'invalid_config', is_fatal: false, message: 'not now' });
+  await caller.say('yes');
+  await caller.pause(700);
+  t.equal((await caller.flush()).text, 'yes');
+  t.same(caller.failures, []);
+  await caller.session.close();
+  for (const [closeCode, error, expected] of [
+    [1003, { code: 'rate_limit', message: 'rate limit exceeded', status_code: 429 }, 'rate_limit'],
+    [1003, { code: 'quota', message: 'quota exhausted' }, 'quota'],
+    [1003, { code: 'invalid_api_key', message: 'invalid subscription key' }, 'auth'],
+    [4000, { code: 'invalid_model', message: 'model is unknown', status_code: 400 }, 'config'],
+    [
+      4000,
+      { code: 'backend_unavailable', message: 'gRPC backend unavailable', status_code: 503 },
+      'transient',
+    ],
+  ] as const) {
+    const session = await Caller.calls(config(emulator.wsUrl), emulator.clock);
+    emulator.control.latest().send({ event: 'error', is_fatal: true, ...error });
+    emulator.control.latest().close(closeCode, error.message);
+    t.match((await session.failure()).details, { class: expected, vendorCode: error.code });
+    await session.session.close();
+    t.equal(session.failures.length, 1);
+  }
+});
 
-t.test('8.4 sarvam: close codes without an error before them', async (t) => {
+t.test('R8 sarvam: close codes without an error before them', async (t) => {
   const emulator = await start(t);
   for (const [code, reason, expected] of [
     [1003, 'Rate limit exceeded', 'rate_limit'],
@@ -195,7 +192,7 @@ t.test('8.4 sarvam: close codes without an error before them', async (t) => {
   }
 });
 
-t.test('8.4 sarvam: a refusal after the upgrade fails the opening', async (t) => {
+t.test('R8 sarvam: a refusal after the upgrade fails the opening', async (t) => {
   const emulator = await start(t);
   const failure = await rejection(
     Caller.calls(config(emulator.wsUrl, { api_key: 'another-key' }), emulator.clock),
@@ -205,7 +202,7 @@ t.test('8.4 sarvam: a refusal after the upgrade fails the opening', async (t) =>
   emulator.violations.take();
 });
 
-t.test('8.4 sarvam: languages are spelled as each socket wants them', async (t) => {
+t.test('R8 sarvam: languages are spelled as each socket wants them', async (t) => {
   const emulator = await start(t);
   for (const [language, endpoint, sent] of [
     ['od-IN', 'realtime', 'or-IN'],
@@ -237,7 +234,7 @@ t.test('8.4 sarvam: languages are spelled as each socket wants them', async (t) 
   );
 });
 
-t.test('8.4 sarvam legacy: one final for each utterance, and flush takes what is under way', async (t) => {
+t.test('R8 sarvam legacy: one final for each utterance, and flush takes what is under way', async (t) => {
   const emulator = await start(t, { quirks: { duplicateFinals: true } });
   const caller = await Caller.calls(
     config(emulator.wsUrl, { endpoint: 'legacy', language: 'auto', keyterms: ['Trunkline'] }),
@@ -260,7 +257,7 @@ t.test('8.4 sarvam legacy: one final for each utterance, and flush takes what is
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.4 sarvam legacy: near silence keeps an idle session open, an error ends it', async (t) => {
+t.test('R8 sarvam legacy: near silence keeps an idle session open, an error ends it', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl, { endpoint: 'legacy' }), clock);

@@ -22,7 +22,7 @@ const sentTexts = (emulator: Awaited<ReturnType<typeof start>>) =>
     .filter((entry) => entry.direction === 'in' && entry.kind === 'text')
     .map((entry) => entry.text);
 
-t.test('8.5 soniox: the first frame is the config with the key, and the address holds none', async (t) => {
+t.test('R8 soniox: the first frame is the config with the key, and the address holds none', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(
     config(emulator.wsUrl, {
@@ -51,7 +51,7 @@ t.test('8.5 soniox: the first frame is the config with the key, and the address 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.5 soniox: tokens that change, final tokens exactly once, and no marker in any text', async (t) => {
+t.test('R8 soniox: tokens that change, final tokens exactly once, and no marker in any text', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('good morning i would like to book a table for two');
@@ -82,7 +82,7 @@ t.test('8.5 soniox: tokens that change, final tokens exactly once, and no marker
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.5 soniox: flush asks for finalize only while something is unsettled', async (t) => {
+t.test('R8 soniox: flush asks for finalize only while something is unsettled', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('no thank you');
@@ -94,7 +94,7 @@ t.test('8.5 soniox: flush asks for finalize only while something is unsettled', 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.5 soniox: a message that comes twice counts once', async (t) => {
+t.test('R8 soniox: a message that comes twice counts once', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('yes please');
@@ -106,7 +106,7 @@ t.test('8.5 soniox: a message that comes twice counts once', async (t) => {
   await caller.session.close();
 });
 
-t.test('8.5 soniox: what is discarded does not come back, token by token', async (t) => {
+t.test('R8 soniox: what is discarded does not come back, token by token', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock, answerDelayMs: 150 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -122,7 +122,7 @@ t.test('8.5 soniox: what is discarded does not come back, token by token', async
   await caller.hangUp(clock);
 });
 
-t.test('8.5 soniox: keepalive is sent while no audio flows', async (t) => {
+t.test('R8 soniox: keepalive is sent while no audio flows', async (t) => {
   const clock = new HandClock();
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
@@ -136,7 +136,7 @@ t.test('8.5 soniox: keepalive is sent while no audio flows', async (t) => {
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.5 soniox: goodbye is an empty frame; the vendor finishes and closes', async (t) => {
+t.test('R8 soniox: goodbye is an empty frame; the vendor finishes and closes', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await caller.say('yes');
@@ -150,7 +150,7 @@ t.test('8.5 soniox: goodbye is an empty frame; the vendor finishes and closes', 
   t.same(emulator.violations.list, []);
 });
 
-t.test('8.5 soniox: error codes as numbers and as texts mean the same', async (t) => {
+t.test('R8 soniox: error codes as numbers and as texts mean the same', async (t) => {
   for (const codesAsText of [false, true]) {
     const emulator = await start(t, { codesAsText });
     for (const [code, expected] of [
@@ -173,7 +173,7 @@ t.test('8.5 soniox: error codes as numbers and as texts mean the same', async (t
   }
 });
 
-t.test('8.5 soniox: after 503 a new session that hears the rest loses and doubles no word', async (t) => {
+t.test('R8 soniox: after 503 a new session that hears the rest loses and doubles no word', async (t) => {
   const emulator = await start(t);
   const before = await Caller.calls(config(emulator.wsUrl), emulator.clock);
   await before.say('good morning i would like a table for two at seven please');
@@ -193,7 +193,7 @@ t.test('8.5 soniox: after 503 a new session that hears the rest loses and double
   await after.session.close();
 });
 
-t.test('8.5 soniox: the stream over the limit is told so', async (t) => {
+t.test('R8 soniox: the stream over the limit is told so', async (t) => {
   const emulator = await start(t);
   const callers: Caller[] = [];
   for (let index = 0; index < 10; index++) {
@@ -207,7 +207,7 @@ t.test('8.5 soniox: the stream over the limit is told so', async (t) => {
 });
 
 t.test(
-  '8.5 soniox: a wrong key ends the session as auth, and wrong settings are refused by name',
+  'R8 soniox: a wrong key ends the session as auth, and wrong settings are refused by name',
   async (t) => {
     const emulator = await start(t);
     const caller = await Caller.calls(config(emulator.wsUrl, { api_key: 'another-key' }), emulator.clock);

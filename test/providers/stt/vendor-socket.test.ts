@@ -35,7 +35,7 @@ async function echo(t: { teardown(end: () => Promise<void>): void }, tls = false
   return { clock, emulator, heard, ends, open, rooms: () => rooms };
 }
 
-t.test('8.1 sockets: a vendor behind TLS is reached with the authority that is trusted', async (t) => {
+t.test('R8 sockets: a vendor behind TLS is reached with the authority that is trusted', async (t) => {
   const { emulator, open, heard } = await echo(t, true);
   const socket = await open({ ca: testAuthority().ca });
   socket.send('over TLS');
@@ -44,7 +44,7 @@ t.test('8.1 sockets: a vendor behind TLS is reached with the authority that is t
   t.equal(emulator.counters().handshakes, 1);
 });
 
-t.test('8.1 sockets: a congested line holds senders back and lets them go on', async (t) => {
+t.test('R8 sockets: a congested line holds senders back and lets them go on', async (t) => {
   const { clock, emulator, open, rooms, ends } = await echo(t);
   const socket = await open();
   emulator.control.latest().goSilent();
@@ -70,7 +70,7 @@ t.test('8.1 sockets: a congested line holds senders back and lets them go on', a
   await until(() => clock.pendingTimers === 0, 'the end of every timer');
 });
 
-t.test('8.1 sockets: a line that takes no byte for 5 s is dead, and who waited is let go', async (t) => {
+t.test('R8 sockets: a line that takes no byte for 5 s is dead, and who waited is let go', async (t) => {
   const { clock, emulator, open, ends } = await echo(t);
   const socket = await open();
   emulator.control.latest().goSilent();
@@ -92,7 +92,7 @@ t.test('8.1 sockets: a line that takes no byte for 5 s is dead, and who waited i
   t.equal(clock.pendingTimers, 0);
 });
 
-t.test('8.1 sockets: pings keep watch, and a vendor that answers them is left alone for ever', async (t) => {
+t.test('R8 sockets: pings keep watch, and a vendor that answers them is left alone for ever', async (t) => {
   const { clock, emulator, open, ends } = await echo(t);
   const socket = await open();
   for (let round = 0; round < 12; round++) {
@@ -110,7 +110,7 @@ t.test('8.1 sockets: pings keep watch, and a vendor that answers them is left al
   t.same(ends, [], 'our own close is no failure');
 });
 
-t.test('8.1 sockets: a vendor that does not answer our close is cut off in time', async (t) => {
+t.test('R8 sockets: a vendor that does not answer our close is cut off in time', async (t) => {
   const { clock, emulator, open, ends } = await echo(t);
   const socket = await open();
   emulator.control.latest().goSilent();
@@ -125,7 +125,7 @@ t.test('8.1 sockets: a vendor that does not answer our close is cut off in time'
   t.equal(socket.offer('into the void'), true, 'nothing is sent and nothing thrown');
 });
 
-t.test('8.1 sockets: giving up while dialling ends the dialling', async (t) => {
+t.test('R8 sockets: giving up while dialling ends the dialling', async (t) => {
   const { clock, emulator, open } = await echo(t);
   emulator.control.next({ never: true });
   const giveUp = new AbortController();
@@ -138,7 +138,7 @@ t.test('8.1 sockets: giving up while dialling ends the dialling', async (t) => {
   t.match((await rejection(open({ headers: { 'x-key': 'two\nlines' } }))).message, /cannot be dialled/);
 });
 
-t.test('8.1 sockets: a message handler that throws ends the socket and nothing else', async (t) => {
+t.test('R8 sockets: a message handler that throws ends the socket and nothing else', async (t) => {
   const { open, ends } = await echo(t);
   const socket = await open({
     secrets: ['s3cret'],
@@ -152,7 +152,7 @@ t.test('8.1 sockets: a message handler that throws ends the socket and nothing e
   await socket.close();
 });
 
-t.test('8.1 sockets: close codes are mapped to what can be done about them', async (t) => {
+t.test('R8 sockets: close codes are mapped to what can be done about them', async (t) => {
   const { emulator, open, ends } = await echo(t);
   for (const [code, expected] of [
     [1000, 'transient'],
@@ -176,7 +176,7 @@ t.test('8.1 sockets: close codes are mapped to what can be done about them', asy
   }
 });
 
-t.test('8.1 sockets: base_url takes the place of the host and keeps its path and query', async (t) => {
+t.test('R8 sockets: base_url takes the place of the host and keeps its path and query', async (t) => {
   const url = (base: string | undefined, transport: 'ws' | 'http' = 'ws') =>
     vendorUrl(new ProviderSettings('stt', base === undefined ? {} : { base_url: base }), {
       transport,
@@ -193,7 +193,7 @@ t.test('8.1 sockets: base_url takes the place of the host and keeps its path and
     t.throws(() => url(wrong), { code: 'bad_provider_config' }, wrong);
 });
 
-t.test('8.1 sockets: Retry-After is read as seconds and as a date, within an hour', async (t) => {
+t.test('R8 sockets: Retry-After is read as seconds and as a date, within an hour', async (t) => {
   const now = Date.parse('2026-11-20T10:00:00Z');
   t.equal(retryAfterMs('7', now), 7_000);
   t.equal(retryAfterMs(' 0.5 ', now), 500);

@@ -7,7 +7,7 @@ import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 const TEXT = 'Your parcel comes on Tuesday, madam.';
 const NEXT = 'Is that all right?';
 
-t.test('8.10 cartesia: word times are right whether they come before or behind their chunk', async (t) => {
+t.test('R8 cartesia: word times are right whether they come before or behind their chunk', async (t) => {
   for (const timestamps of ['before', 'behind'] as const) {
     const emulator = await startCartesia({ timestamps, voice: { chunkMs: 130, oddChunks: true } });
     const { tts, close } = await openFor('cartesia', emulator);
@@ -27,7 +27,7 @@ t.test('8.10 cartesia: word times are right whether they come before or behind t
   }
 });
 
-t.test('8.10 cartesia: a clause is one message with everything the vendor wants', async (t) => {
+t.test('R8 cartesia: a clause is one message with everything the vendor wants', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia', {
     settings: { language: 'hi-IN', speed: 1.2, volume: 1.5, emotion: 'calm', word_timing: false },
   });
@@ -52,7 +52,7 @@ t.test('8.10 cartesia: a clause is one message with everything the vendor wants'
   await close();
 });
 
-t.test('8.10 cartesia: newer versions of the interface get the voice in their own form', async (t) => {
+t.test('R8 cartesia: newer versions of the interface get the voice in their own form', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia', { settings: { api_version: '2026-08-14' } });
   t.ok(isToneOf((await hear(tts, TEXT)).samples, TEXT, 8_000));
   t.same(emulator.log.messages('in')[0]?.voice, { id: 'voice-1' });
@@ -60,7 +60,7 @@ t.test('8.10 cartesia: newer versions of the interface get the voice in their ow
   await close();
 });
 
-t.test('8.10 cartesia: chunks of two contexts that come by turns are told apart', async (t) => {
+t.test('R8 cartesia: chunks of two contexts that come by turns are told apart', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia', { voice: { speed: 4 } });
   await tts.warm?.();
   const [one, two] = await Promise.all([hear(tts, TEXT), hear(tts, NEXT)]);
@@ -71,7 +71,7 @@ t.test('8.10 cartesia: chunks of two contexts that come by turns are told apart'
   await close();
 });
 
-t.test('8.10 cartesia: a stopped clause is cancelled, and what still comes of it is not heard', async (t) => {
+t.test('R8 cartesia: a stopped clause is cancelled, and what still comes of it is not heard', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia', { voice: { speed: 2 } });
   const stop = new AbortController();
   const stopped = await hear(tts, TEXT, { signal: stop.signal, onBlock: () => stop.abort() });
@@ -89,7 +89,7 @@ t.test('8.10 cartesia: a stopped clause is cancelled, and what still comes of it
   await close();
 });
 
-t.test('8.10 cartesia: a clause that came to its end is not cancelled', async (t) => {
+t.test('R8 cartesia: a clause that came to its end is not cancelled', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia');
   const stop = new AbortController();
   await hear(tts, TEXT, { signal: stop.signal });
@@ -99,7 +99,7 @@ t.test('8.10 cartesia: a clause that came to its end is not cancelled', async (t
   await close();
 });
 
-t.test('8.10 cartesia: an error with a context ends that clause, one without ends them all', async (t) => {
+t.test('R8 cartesia: an error with a context ends that clause, one without ends them all', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia', { voice: { speed: 2 } });
   await tts.warm?.();
   const error = {
@@ -138,7 +138,7 @@ t.test('8.10 cartesia: an error with a context ends that clause, one without end
   await close();
 });
 
-t.test('8.10 cartesia: the vendor’s refusal of a handshake is read', async (t) => {
+t.test('R8 cartesia: the vendor’s refusal of a handshake is read', async (t) => {
   const { emulator, tts, close } = await startVoice('cartesia');
   emulator.control.next({
     status: 429,
@@ -156,7 +156,7 @@ t.test('8.10 cartesia: the vendor’s refusal of a handshake is read', async (t)
 });
 
 t.test(
-  '8.10 cartesia: a socket closed after five idle minutes is opened again, nothing said twice',
+  'R8 cartesia: a socket closed after five idle minutes is opened again, nothing said twice',
   async (t) => {
     const clock = new HandClock();
     const { emulator, tts, troubles, close } = await startVoice('cartesia', {

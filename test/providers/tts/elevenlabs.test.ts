@@ -7,7 +7,7 @@ import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 const TEXT = 'Your parcel comes on Tuesday, madam.';
 const NEXT = 'Is that all right?';
 
-t.test('8.9 elevenlabs: word times are right with either spelling of the vendor', async (t) => {
+t.test('R8 elevenlabs: word times are right with either spelling of the vendor', async (t) => {
   for (const durationKey of ['charDurationsMs', 'charsDurationsMs'] as const) {
     for (const contextKey of ['contextId', 'context_id'] as const) {
       const emulator = await startElevenLabs({
@@ -42,7 +42,7 @@ t.test('8.9 elevenlabs: word times are right with either spelling of the vendor'
   }
 });
 
-t.test('8.9 elevenlabs: a bot without word timing asks for none', async (t) => {
+t.test('R8 elevenlabs: a bot without word timing asks for none', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs', { settings: { word_timing: false } });
   const { words, samples } = await hear(tts, TEXT);
   t.same(words, []);
@@ -51,7 +51,7 @@ t.test('8.9 elevenlabs: a bot without word timing asks for none', async (t) => {
   await close();
 });
 
-t.test('8.9 elevenlabs: one socket per call, one context per clause, no id twice', async (t) => {
+t.test('R8 elevenlabs: one socket per call, one context per clause, no id twice', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs', {
     settings: { stability: 0.4, similarity_boost: 0.8, style: 0, speaker_boost: false, speed: 1.1, seed: 7 },
   });
@@ -70,7 +70,7 @@ t.test('8.9 elevenlabs: one socket per call, one context per clause, no id twice
   await close();
 });
 
-t.test('8.9 elevenlabs: audio of a stopped context that comes late is not heard', async (t) => {
+t.test('R8 elevenlabs: audio of a stopped context that comes late is not heard', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs', { voice: { speed: 2 } });
   const stop = new AbortController();
   const stopped = await hear(tts, TEXT, { signal: stop.signal, onBlock: () => stop.abort() });
@@ -88,7 +88,7 @@ t.test('8.9 elevenlabs: audio of a stopped context that comes late is not heard'
 });
 
 t.test(
-  '8.9 elevenlabs: clauses at the same time do not mix, and a sixth never reaches the vendor',
+  'R8 elevenlabs: clauses at the same time do not mix, and a sixth never reaches the vendor',
   async (t) => {
     const { emulator, tts, close } = await startVoice('elevenlabs', { voice: { speed: 4 } });
     await tts.warm?.();
@@ -110,7 +110,7 @@ t.test(
   },
 );
 
-t.test('8.9 elevenlabs: a socket that was idle too long is opened again without a word', async (t) => {
+t.test('R8 elevenlabs: a socket that was idle too long is opened again without a word', async (t) => {
   const clock = new HandClock();
   const { emulator, tts, troubles, close } = await startVoice('elevenlabs', {
     clock,
@@ -127,7 +127,7 @@ t.test('8.9 elevenlabs: a socket that was idle too long is opened again without 
   await close();
 });
 
-t.test('8.9 elevenlabs: by default the socket stays for a caller who thinks for three minutes', async (t) => {
+t.test('R8 elevenlabs: by default the socket stays for a caller who thinks for three minutes', async (t) => {
   const clock = new HandClock();
   const { emulator, tts, close } = await startVoice('elevenlabs', { clock, voice: { firstAudioMs: 0 } });
   await tts.warm?.();
@@ -137,7 +137,7 @@ t.test('8.9 elevenlabs: by default the socket stays for a caller who thinks for 
   await close();
 });
 
-t.test('8.9 elevenlabs: an idle close that crosses a clause costs a new socket and no word', async (t) => {
+t.test('R8 elevenlabs: an idle close that crosses a clause costs a new socket and no word', async (t) => {
   const { emulator, tts, troubles, close } = await startVoice('elevenlabs');
   await hear(tts, TEXT);
   const socket = emulator.control.connection(0);
@@ -150,7 +150,7 @@ t.test('8.9 elevenlabs: an idle close that crosses a clause costs a new socket a
   await close();
 });
 
-t.test('8.9 elevenlabs: the vendor’s own names of errors become classes', async (t) => {
+t.test('R8 elevenlabs: the vendor’s own names of errors become classes', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs');
   const refusals: [number, string, string][] = [
     [401, 'invalid_api_key', 'auth'],
@@ -193,7 +193,7 @@ t.test('8.9 elevenlabs: the vendor’s own names of errors become classes', asyn
   await close();
 });
 
-t.test('8.9 elevenlabs: a language goes only to models that take one', async (t) => {
+t.test('R8 elevenlabs: a language goes only to models that take one', async (t) => {
   const emulator = await startElevenLabs();
   for (const [model, code] of [
     ['eleven_flash_v2_5', 'hi'],

@@ -8,7 +8,7 @@ import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 const TEXT = 'One clause of some length to be spoken.';
 
 t.test(
-  '8.1 openai: an answer that breaks off, stalls or is no PCM costs its clause and nothing else',
+  'R8 openai: an answer that breaks off, stalls or is no PCM costs its clause and nothing else',
   async (t) => {
     const { emulator, tts, close } = await startVoice('openai');
     emulator.control.next({ stream: { cutAfterChunks: 2 } });
@@ -41,7 +41,7 @@ t.test(
 );
 
 t.test(
-  '5.6 openai: clauses share one connection, and one that the server just gave up costs no clause',
+  'R8 openai: clauses share one connection, and one that the server just gave up costs no clause',
   async (t) => {
     let connections = 0;
     let requests = 0;
@@ -72,7 +72,7 @@ t.test(
   },
 );
 
-t.test('5.6 openai: a clause is one request with the settings of the bot', async (t) => {
+t.test('R8 openai: a clause is one request with the settings of the bot', async (t) => {
   const { emulator, tts, close } = await startVoice('openai', {
     settings: { model: 'tts-1', voice: 'nova', speed: 1.5, instructions: 'Speak calmly.' },
   });

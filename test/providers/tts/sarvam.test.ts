@@ -6,7 +6,7 @@ import { failureOf, hear, isToneOf, openFor, startVoice, until } from './vendors
 const TEXT = 'Your parcel comes on Tuesday, madam.';
 const NEXT = 'Is that all right?';
 
-t.test('8.11 sarvam: the config comes first, under both names of the language', async (t) => {
+t.test('R8 sarvam: the config comes first, under both names of the language', async (t) => {
   const { emulator, tts, close } = await startVoice('sarvam', { settings: { warm_spare: false } });
   await hear(tts, TEXT);
   await hear(tts, NEXT);
@@ -39,7 +39,7 @@ t.test('8.11 sarvam: the config comes first, under both names of the language', 
   await close();
 });
 
-t.test('8.11 sarvam: each model gets the settings that it knows, and languages their code', async (t) => {
+t.test('R8 sarvam: each model gets the settings that it knows, and languages their code', async (t) => {
   const emulator = await startSarvamTts();
   const cases: [Record<string, unknown>, Record<string, unknown>][] = [
     [
@@ -85,7 +85,7 @@ t.test('8.11 sarvam: each model gets the settings that it knows, and languages t
 });
 
 t.test(
-  '8.11 sarvam: a stopped clause costs its socket, and the warm spare takes the next within 300 ms',
+  'R8 sarvam: a stopped clause costs its socket, and the warm spare takes the next within 300 ms',
   async (t) => {
     const { emulator, tts, close } = await startVoice('sarvam', { voice: { speed: 2 } });
     const tookMs: number[] = [];
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('8.11 sarvam: without a spare the next clause opens its own socket', async (t) => {
+t.test('R8 sarvam: without a spare the next clause opens its own socket', async (t) => {
   const { emulator, tts, close } = await startVoice('sarvam', {
     voice: { speed: 2 },
     settings: { warm_spare: false },
@@ -128,24 +128,21 @@ t.test('8.11 sarvam: without a spare the next clause opens its own socket', asyn
   await close();
 });
 
-t.test(
-  '8.11 sarvam: clauses at the same time have sockets of their own, and a fifth is refused',
-  async (t) => {
-    const { emulator, tts, close } = await startVoice('sarvam', { voice: { speed: 4 } });
-    await tts.warm?.();
-    const texts = ['Number one.', 'Number two.', 'Number three.', 'Number four.', 'Number five.'];
-    const heard = await Promise.all(texts.map((text) => hear(tts, text)));
-    for (const [index, text] of texts.slice(0, 4).entries()) {
-      t.ok(isToneOf(heard[index]?.samples ?? new Int16Array(), text, 8_000), text);
-    }
-    t.match(failureOf(heard[4]?.error), { class: 'rate_limit', provider: 'sarvam' });
-    await until(() => emulator.counters().openSockets <= 3, 'the end of a socket too many');
-    t.same(emulator.violations.list, []);
-    await close();
-  },
-);
+t.test('R8 sarvam: clauses at the same time have sockets of their own, and a fifth is refused', async (t) => {
+  const { emulator, tts, close } = await startVoice('sarvam', { voice: { speed: 4 } });
+  await tts.warm?.();
+  const texts = ['Number one.', 'Number two.', 'Number three.', 'Number four.', 'Number five.'];
+  const heard = await Promise.all(texts.map((text) => hear(tts, text)));
+  for (const [index, text] of texts.slice(0, 4).entries()) {
+    t.ok(isToneOf(heard[index]?.samples ?? new Int16Array(), text, 8_000), text);
+  }
+  t.match(failureOf(heard[4]?.error), { class: 'rate_limit', provider: 'sarvam' });
+  await until(() => emulator.counters().openSockets <= 3, 'the end of a socket too many');
+  t.same(emulator.violations.list, []);
+  await close();
+});
 
-t.test('8.11 sarvam: pings keep a silent call’s sockets open', async (t) => {
+t.test('R8 sarvam: pings keep a silent call’s sockets open', async (t) => {
   const clock = new HandClock();
   const { emulator, tts, close } = await startVoice('sarvam', {
     clock,
@@ -167,7 +164,7 @@ t.test('8.11 sarvam: pings keep a silent call’s sockets open', async (t) => {
   }
 });
 
-t.test('8.11 sarvam: a socket that the vendor closed in a pause is replaced without a word', async (t) => {
+t.test('R8 sarvam: a socket that the vendor closed in a pause is replaced without a word', async (t) => {
   const clock = new HandClock();
   const { emulator, tts, troubles, close } = await startVoice('sarvam', {
     clock,
@@ -189,7 +186,7 @@ t.test('8.11 sarvam: a socket that the vendor closed in a pause is replaced with
   await close();
 });
 
-t.test('8.11 sarvam: a long clause goes in texts that the vendor takes', async (t) => {
+t.test('R8 sarvam: a long clause goes in texts that the vendor takes', async (t) => {
   const { emulator, tts, close } = await startVoice('sarvam', { voice: { msPerChar: 2 } });
   const text = `${'many words '.repeat(400)}end.`;
   const { samples, error } = await hear(tts, text);
@@ -202,7 +199,7 @@ t.test('8.11 sarvam: a long clause goes in texts that the vendor takes', async (
   await close();
 });
 
-t.test('8.11 sarvam: the vendor’s error messages and refusals become classes', async (t) => {
+t.test('R8 sarvam: the vendor’s error messages and refusals become classes', async (t) => {
   const { emulator, tts, close } = await startVoice('sarvam', { settings: { warm_spare: false } });
   const errors: [unknown, string][] = [
     [429, 'rate_limit'],

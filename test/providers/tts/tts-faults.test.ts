@@ -32,7 +32,7 @@ const REFUSALS = [
 ];
 
 for (const name of ALL_VENDORS) {
-  t.test(`8.1 ${name}: a clause is heard to the sample, also where chunks tear samples apart`, async (t) => {
+  t.test(`R8 ${name}: a clause is heard to the sample, also where chunks tear samples apart`, async (t) => {
     for (const oddChunks of [false, true]) {
       const { emulator, tts, close } = await startVoice(name, { voice: { oddChunks } });
       for (const text of [TEXT, NEXT]) {
@@ -47,7 +47,7 @@ for (const name of ALL_VENDORS) {
   });
 
   t.test(
-    `8.1 ${name}: a refusal tells its class at once, is not tried again, and spoils nothing`,
+    `R8 ${name}: a refusal tells its class at once, is not tried again, and spoils nothing`,
     async (t) => {
       const { emulator, tts, close } = await startVoice(name);
       for (const { status, headers, retryAfterMs, ...expected } of REFUSALS) {
@@ -73,7 +73,7 @@ for (const name of ALL_VENDORS) {
     },
   );
 
-  t.test(`8.1 ${name}: a wrong key is refused as such`, async (t) => {
+  t.test(`R8 ${name}: a wrong key is refused as such`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { settings: { api_key: 'wrong-key' } });
     t.match(failureOf((await hear(tts, TEXT)).error), { class: 'auth' });
     const logged = JSON.stringify(emulator.log.entries.map(({ path, query }) => [path, query]));
@@ -81,7 +81,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a reset line and a server that is not TLS are transient`, async (t) => {
+  t.test(`R8 ${name}: a reset line and a server that is not TLS are transient`, async (t) => {
     const plain = await startVoice(name);
     plain.emulator.control.next({ reset: true });
     t.match(failureOf((await hear(plain.tts, TEXT)).error), { code: 'provider_failed', class: 'transient' });
@@ -99,7 +99,7 @@ for (const name of ALL_VENDORS) {
     await secure.close();
   });
 
-  t.test(`8.1 ${name}: a clause that is stopped gives its own reason and nothing more`, async (t) => {
+  t.test(`R8 ${name}: a clause that is stopped gives its own reason and nothing more`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { voice: { speed: 4 } });
     const reason = new Error('interrupted');
     for (const when of ['before', 'first block']) {
@@ -123,7 +123,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: warming opens the connection that the first clause uses`, async (t) => {
+  t.test(`R8 ${name}: warming opens the connection that the first clause uses`, async (t) => {
     const { emulator, tts, close } = await startVoice(name);
     await tts.warm?.();
     await tts.warm?.();
@@ -136,7 +136,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: first audio is there as soon as the vendor sends it`, async (t) => {
+  t.test(`R8 ${name}: first audio is there as soon as the vendor sends it`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { voice: { firstAudioMs: 30 } });
     const lateMs: number[] = [];
     for (let round = 0; round < 10; round++) {
@@ -160,7 +160,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a closed voice speaks no more and leaves nothing open`, async (t) => {
+  t.test(`R8 ${name}: a closed voice speaks no more and leaves nothing open`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { voice: { speed: 1 } });
     const speaking = hear(tts, TEXT, { onBlock: () => void tts.close() });
     t.match(failureOf((await speaking).error), { class: 'transient' });
@@ -170,7 +170,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a call that is over leaves no socket, no timer and no listener`, async (t) => {
+  t.test(`R8 ${name}: a call that is over leaves no socket, no timer and no listener`, async (t) => {
     const clock = new HandClock();
     const { emulator, tts, close } = await startVoice(name, { clock, voice: { firstAudioMs: 0 } });
     const stop = new AbortController();
@@ -189,7 +189,7 @@ for (const name of ALL_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: two hundred calls leave no memory behind`, async (t) => {
+  t.test(`R8 ${name}: two hundred calls leave no memory behind`, async (t) => {
     const {
       emulator,
       close,
@@ -226,7 +226,7 @@ for (const name of SOCKET_VENDORS) {
   const slow = { speed: 4 };
 
   t.test(
-    `8.1 ${name}: a connection that ends in the middle fails the clause once, and the next is spoken`,
+    `R8 ${name}: a connection that ends in the middle fails the clause once, and the next is spoken`,
     async (t) => {
       const { emulator, tts, close } = await startVoice(name, {
         voice: slow,
@@ -262,7 +262,7 @@ for (const name of SOCKET_VENDORS) {
     },
   );
 
-  t.test(`8.1 ${name}: messages that mean nothing are passed over`, async (t) => {
+  t.test(`R8 ${name}: messages that mean nothing are passed over`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { voice: slow });
     let blocks = 0;
     const { error, samples } = await hear(tts, TEXT, {
@@ -276,7 +276,7 @@ for (const name of SOCKET_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a doubled end of one clause does not end the next`, async (t) => {
+  t.test(`R8 ${name}: a doubled end of one clause does not end the next`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { settings: { warm_spare: false } });
     await hear(tts, TEXT);
     const next = hear(tts, NEXT);
@@ -286,7 +286,7 @@ for (const name of SOCKET_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a socket that nobody answers on is found dead`, async (t) => {
+  t.test(`R8 ${name}: a socket that nobody answers on is found dead`, async (t) => {
     // Pings go every 10 s and two may be missed; all of it takes 0.75 s on this clock.
     const { emulator, tts, close } = await startVoice(name, { clock: scaledClock(40) });
     await hear(tts, TEXT);
@@ -297,7 +297,7 @@ for (const name of SOCKET_VENDORS) {
     await close();
   });
 
-  t.test(`8.1 ${name}: a handshake that takes too long is given up`, async (t) => {
+  t.test(`R8 ${name}: a handshake that takes too long is given up`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, { clock: scaledClock(20) });
     emulator.control.next({ never: true });
     t.match(failureOf((await hear(tts, TEXT)).error), { code: 'provider_timeout', class: 'transient' });
@@ -309,34 +309,31 @@ for (const name of SOCKET_VENDORS) {
     await close();
   });
 
-  t.test(
-    `8.1 ${name}: the base_url keeps its prefix, and settings out of range name their key`,
-    async (t) => {
-      const { emulator, close } = await startVoice(name);
-      const wrong: [string, unknown][] = [
-        ['sample_rate', 12_345],
-        ['voice', ''],
-        ['model', 'a b'],
-        ['base_url', 'ftp://host'],
-        [name === 'sarvam' ? 'pace' : 'speed', 9],
-        ['language', '??'],
-      ];
-      for (const [key, value] of wrong) {
-        await t.rejects(
-          openFor(name, emulator, { [key]: value }),
-          { code: 'bad_provider_config', message: new RegExp(`^tts\\.${key} `) },
-          key,
-        );
-      }
-      await t.rejects(openFor(name, { ...emulator, apiKey: null }), { message: /^tts\.api_key is missing/ });
-      const { tts } = await openFor(name, emulator, { base_url: `${emulator.wsUrl}/proxy` });
-      t.match(failureOf((await hear(tts, TEXT)).error), { class: 'config', status: 404 });
-      const asked = emulator.log.of('in', 'handshake').at(-1);
-      t.match(asked?.path, /^\/proxy\//);
-      await tts.close();
-      await close();
-    },
-  );
+  t.test(`R8 ${name}: the base_url keeps its prefix, and settings out of range name their key`, async (t) => {
+    const { emulator, close } = await startVoice(name);
+    const wrong: [string, unknown][] = [
+      ['sample_rate', 12_345],
+      ['voice', ''],
+      ['model', 'a b'],
+      ['base_url', 'ftp://host'],
+      [name === 'sarvam' ? 'pace' : 'speed', 9],
+      ['language', '??'],
+    ];
+    for (const [key, value] of wrong) {
+      await t.rejects(
+        openFor(name, emulator, { [key]: value }),
+        { code: 'bad_provider_config', message: new RegExp(`^tts\\.${key} `) },
+        key,
+      );
+    }
+    await t.rejects(openFor(name, { ...emulator, apiKey: null }), { message: /^tts\.api_key is missing/ });
+    const { tts } = await openFor(name, emulator, { base_url: `${emulator.wsUrl}/proxy` });
+    t.match(failureOf((await hear(tts, TEXT)).error), { class: 'config', status: 404 });
+    const asked = emulator.log.of('in', 'handshake').at(-1);
+    t.match(asked?.path, /^\/proxy\//);
+    await tts.close();
+    await close();
+  });
 }
 
 t.test('every vendor of the table has its tests', async (t) => {

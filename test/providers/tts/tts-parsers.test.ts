@@ -129,7 +129,7 @@ const frame = fc.oneof(
 );
 
 for (const name of SOCKET_VENDORS) {
-  t.test(`8.1 ${name}: no message that a vendor could send breaks the client`, async (t) => {
+  t.test(`R8 ${name}: no message that a vendor could send breaks the client`, async (t) => {
     const { emulator, tts, close } = await startVoice(name, {
       voice: { firstAudioMs: 0 },
       settings: { warm_spare: false },

@@ -6,7 +6,7 @@ import { httpTool } from '../../../src/slot/tools/http-tool.ts';
 import { chooseTransfer } from '../../../src/slot/transfer/transfer-order.ts';
 import { localHttp, startReceiver } from '../../control/crm/local-http.ts';
 
-/** What the API docs show (decisions.md 27), run as a call would run it. */
+/** What the API docs show (D-26), run as a call would run it. */
 const exampleOf = <T>(schema: unknown): T => (schema as { examples: T[] }).examples[0] as T;
 
 const variables = { crm: { id: '7', CUSTOMERNAME: 'Asha' }, call: { caller_id: '+919820000001' } };
