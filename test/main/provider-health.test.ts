@@ -205,8 +205,8 @@ t.test('RT-58 processes: what one slot reports, main’s health and the other sl
   const stormy = await call(port, '/ws/stormy');
   await until(() => main.health()?.providers?.[0]?.state === 'open');
   t.match(main.health()?.providers, [{ family: 'llm', provider: 'gemini', state: 'open', error_rate: 1 }]);
-  const listening = await call(port, '/ws/weather');
-  await until(() => listening.received().includes('providerHealth llm:gemini: open'));
+  const listening = await call(port, '/ws/provider-health');
+  await until(() => listening.received().includes('provider-health llm:gemini: open'));
   for (const caller of [stormy, listening]) caller.socket.end();
   await main.stop();
 });
