@@ -1,4 +1,4 @@
-import type { FrameStamp } from '../src/providers/tts/frame-stamp.ts';
+import type { FrameStamp } from '../src/providers/vendors/scripted/frame-stamp.ts';
 
 /** What went wrong with the frames of a call. All of it must be zero. */
 export interface FrameCounts {

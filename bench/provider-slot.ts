@@ -5,7 +5,7 @@ import type { ProviderConfig } from '../src/contracts/runtime-config.ts';
 import { monotonicMs, sleepMs } from '../src/platform/clock.ts';
 import type { LanguageModel } from '../src/providers/language-model.ts';
 import { plainContext } from '../src/providers/provider-context.ts';
-import { type CallProviders, openCallProviders } from '../src/providers/resilient/open-resilient.ts';
+import { type CallProviders, openResilientProviders } from '../src/providers/resilient/open-resilient.ts';
 import { openProviderHealth } from '../src/providers/resilient/provider-health.ts';
 import type { SpeechToText } from '../src/providers/speech-to-text.ts';
 import type { TextToSpeech } from '../src/providers/text-to-speech.ts';
@@ -63,7 +63,7 @@ async function follow(order: SlotOrder): Promise<void> {
 async function open(config: ProviderConfig): Promise<() => Promise<number>> {
   const scripted = { provider: 'scripted' };
   const all = { stt: scripted, llm: scripted, tts: scripted, [family]: config };
-  const providers: CallProviders = await openCallProviders(all, plainContext, openProviderHealth());
+  const providers: CallProviders = await openResilientProviders(all, plainContext, openProviderHealth());
   if (family === 'stt') return listenTo(providers.stt);
   return family === 'llm' ? () => ask(providers.llm) : speakWith(providers.tts);
 }

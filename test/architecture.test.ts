@@ -96,6 +96,18 @@ t.test('a slot loads no schema library, HTTP server, database or cloud SDK', asy
   );
 });
 
+t.test('what is known of the vendors loads none of their clients, and no package', async (t) => {
+  const isStatic = (edge: ImportEdge) => edge.runtime && edge.kind === 'static';
+  const reached = [...reachable(graph, 'src/providers/open-providers.ts', isStatic).keys()];
+  const clients = reached.filter((path) => /\/vendors\/[^/]+\/(?!vendor\.ts$)/.test(path));
+  t.same(clients, [], 'a client comes with the first call that opens it');
+  t.same(reached.filter(isPackage), []);
+  t.ok(reached.filter((path) => path.endsWith('/vendor.ts')).length > 8);
+  const sdks = ['openai', '@google/genai', '@anthropic-ai/sdk', 'ws'];
+  const control = reachable(graph, 'src/control/control.ts', isStatic);
+  for (const sdk of sdks) t.equal(control.get(sdk)?.join(' -> '), undefined, `control loads no ${sdk}`);
+});
+
 t.test('uWebSockets.js and lmdb have one importer each', async (t) => {
   const importers = (name: string) => [
     ...new Set(graph.filter((edge) => edge.to === name && edge.runtime).map((edge) => edge.from)),

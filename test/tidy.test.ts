@@ -72,8 +72,7 @@ const RULES: readonly Rule[] = [
   {
     name: 'no environment is read but at the edges',
     files: /^src\/(slot|control|main|providers|contracts)\//,
-    except:
-      /^src\/(main\/main-process|main\/slots\/slot-process|providers\/child-engine|providers\/(stt|tts)\/.*)\.ts$/,
+    except: /^src\/(main\/main-process|main\/slots\/slot-process)\.ts$/,
     forbidden: /process\.env\b/,
     instead: 'a setting, read once in platform/settings.ts and passed on',
   },

@@ -18,7 +18,7 @@ import {
   checkRuntime,
   checkSlots,
 } from './doctor/product-checks.ts';
-import { checkProviders } from './doctor/provider-checks.ts';
+import { checkProviderAccess } from './doctor/provider-checks.ts';
 import { environmentWith } from './settings-file.ts';
 
 const EXIT_USAGE = 2;
@@ -64,7 +64,7 @@ async function examine(envFile: string | undefined): Promise<Finding[]> {
   findings.push(checkSlots(settings), ...checkSecret(settings));
   findings.push(...(await checkModels(settings)), ...checkEngines());
   findings.push(...(await checkDataFolder(settings)), ...(await checkPorts(settings)), checkClock());
-  findings.push(...(await checkControlPlane(settings)), ...(await checkProviders(settings)));
+  findings.push(...(await checkControlPlane(settings)), ...(await checkProviderAccess(settings)));
   findings.push(...(await checkMedia(settings)));
   return findings;
 }

@@ -5,6 +5,8 @@
 
 /** Telephony audio: LINEAR16, 8 kHz, mono (R17). */
 export const LINE_RATE_HZ = 8000;
+/** What a room brings of its caller (RT-62); everything else of a call stands at the rate of the line. */
+export const WIDE_RATE_HZ = 16_000;
 /** One outgoing frame: 20 ms. */
 export const FRAME_SAMPLES = 160;
 export const FRAME_MS = 20;

@@ -22,17 +22,17 @@ export const SETTING_VALUE_NAMES = [
 ] as const;
 export type SettingValueName = (typeof SETTING_VALUE_NAMES)[number];
 
-/** Providers with an account: each has the secret `<provider>_api_key`. */
+/**
+ * Accounts of providers: each has the secret `<account>_api_key`. Every one of them is named by a vendor of
+ * `src/providers/vendors`, which says who may be sent the key.
+ */
 export const KEYED_PROVIDERS = [
   'anthropic',
-  'assemblyai',
-  'azure',
   'cartesia',
   'deepgram',
   'elevenlabs',
   'gemini',
   'google',
-  'groq',
   'openai',
   'sarvam',
   'soniox',
@@ -45,23 +45,6 @@ export const SETTING_SECRET_NAMES = [
   'livekit_api_secret',
   's3_access_key_id',
   's3_secret_access_key',
-  'anthropic_api_key',
-  'assemblyai_api_key',
-  'azure_api_key',
-  'cartesia_api_key',
-  'deepgram_api_key',
-  'elevenlabs_api_key',
-  'gemini_api_key',
-  'google_api_key',
-  'groq_api_key',
-  'openai_api_key',
-  'sarvam_api_key',
-  'soniox_api_key',
-] as const satisfies readonly (
-  | `${KeyedProvider}_api_key`
-  | 'livekit_api_key'
-  | 'livekit_api_secret'
-  | 's3_access_key_id'
-  | 's3_secret_access_key'
-)[];
+  ...KEYED_PROVIDERS.map((account) => `${account}_api_key` as const),
+] as const;
 export type SettingSecretName = (typeof SETTING_SECRET_NAMES)[number];

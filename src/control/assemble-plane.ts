@@ -5,7 +5,7 @@ import type { KeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { hostPort, type Settings } from '../platform/settings.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
-import { SPEECH_CACHE_FOLDER, SpeechCache } from '../providers/speech-cache.ts';
+import { SPEECH_CACHE_FOLDER, SpeechCache } from '../providers/spoken-lines/speech-cache.ts';
 import { createAccounts } from './accounts/create-accounts.ts';
 import { docsRoutes } from './api-docs/docs-routes.ts';
 import { createAuditLog } from './audit/audit-log.ts';

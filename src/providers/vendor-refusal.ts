@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AppError } from '../platform/app-error.ts';
+import { retryAfterMs } from '../platform/retry-after.ts';
 import { classOfStatus, type FailureClass, providerError } from './provider-error.ts';
 
 /** So much of the body of a refusal is read. */
@@ -32,7 +33,7 @@ export function handshakeError(
   const { status } = answer;
   const read = vendor.readRefusal?.(answer) ?? {};
   const said = tidyVendorText(read.message ?? answer.body, vendor);
-  const waitMs = read.retryAfterMs ?? retryAfterMs(answer.headers['retry-after']);
+  const waitMs = read.retryAfterMs ?? retryAfterMs(answer.headers['retry-after'], MAX_RETRY_AFTER_MS);
   return providerError(
     {
       provider,
@@ -41,7 +42,7 @@ export function handshakeError(
       status,
       ...(read.vendorCode === undefined ? {} : { vendorCode: read.vendorCode }),
       ...(read.requestId === undefined ? {} : { requestId: read.requestId }),
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
+      ...(waitMs === null ? {} : { retryAfterMs: waitMs }),
     },
     `${provider} (${family}) refused with status ${status}${said === '' ? '' : `: ${said}`}`,
   );
@@ -52,16 +53,6 @@ export function classOfCloseCode(code: number): FailureClass {
   return code === 1002 || code === 1003 || code === 1007 || code === 1008 || code === 1009
     ? 'config'
     : 'transient';
-}
-
-/** Retry-After in seconds or as a date (RFC 9110 10.2.3), undefined where it says nothing usable. */
-export function retryAfterMs(header: string | undefined, nowMs = Date.now()): number | undefined {
-  if (header === undefined) return undefined;
-  const isSeconds = /^\s*\d+(\.\d+)?\s*$/.test(header);
-  // Dates begin with the name of a weekday; of other texts, Date.parse makes something up.
-  const isDate = /^\s*[a-z]{3,}, /i.test(header);
-  const waitMs = isSeconds ? Number(header) * 1000 : isDate ? Date.parse(header) - nowMs : Number.NaN;
-  return Number.isFinite(waitMs) ? Math.min(Math.max(0, Math.round(waitMs)), MAX_RETRY_AFTER_MS) : undefined;
 }
 
 /** One short line of what a vendor said, fit for a log: no key, no address with a query. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import { FRAME_SAMPLES } from '../../src/contracts/limits.ts';
-import { rescueLines } from '../../src/providers/rescue-lines.ts';
+import { rescueLines } from '../../src/providers/spoken-lines/rescue-lines.ts';
 import { startDeepgram } from '../emulators/deepgram.ts';
 import { startElevenLabs } from '../emulators/elevenlabs.ts';
 import { startOpenAi } from '../emulators/openai.ts';

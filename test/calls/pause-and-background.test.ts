@@ -6,7 +6,7 @@ import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import { readStamp } from '../../src/providers/tts/frame-stamp.ts';
+import { readStamp } from '../../src/providers/vendors/scripted/frame-stamp.ts';
 import { Appliance } from '../support/appliance.ts';
 import { ForeignPlane } from '../support/foreign-plane.ts';
 import { humanSpeech } from '../support/human-speech.ts';

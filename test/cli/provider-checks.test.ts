@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkProviders } from '../../src/cli/doctor/provider-checks.ts';
+import { checkProviderAccess } from '../../src/cli/doctor/provider-checks.ts';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { startControl } from '../../src/control/control.ts';
 import { createGuardedHttp } from '../../src/platform/guarded-http.ts';
@@ -23,12 +23,12 @@ const settingsOf = (env: Record<string, string> = {}) =>
 t.test(
   'without a running plane the doctor says when keys are tried, and nothing where there are none',
   async (t) => {
-    t.strictSame(await checkProviders(settingsOf()), []);
-    t.match(await checkProviders(settingsOf({ SONIOX_API_KEY: 'soniox-key-0123' })), [
+    t.strictSame(await checkProviderAccess(settingsOf()), []);
+    t.match(await checkProviderAccess(settingsOf({ SONIOX_API_KEY: 'soniox-key-0123' })), [
       { name: 'providers', status: 'ok', text: /soniox.*while the appliance runs/ },
     ]);
     t.strictSame(
-      await checkProviders(settingsOf({ ROLE: 'worker', CONFIG_URL: 'http://127.0.0.1:1/c' })),
+      await checkProviderAccess(settingsOf({ ROLE: 'worker', CONFIG_URL: 'http://127.0.0.1:1/c' })),
       [],
     );
   },
@@ -56,7 +56,7 @@ t.test('the keys of the running plane are tried, and so are the servers that bot
   const llm = { provider: 'openai', profile: 'compat', model: 'm', base_url: `${origin}/v1` };
   const stt = { provider: 'deepgram', base_url: 'ws://127.0.0.1:1/deepgram' };
   await createBotStore(store).put(testBot({ llm: { ...llm, fallbacks: [{ provider: 'scripted' }] }, stt }));
-  const found = await checkProviders(settings);
+  const found = await checkProviderAccess(settings);
   t.match(found, [
     { name: 'provider deepgram', status: 'warn', advice: /firewall/ },
     { name: 'provider sarvam', status: 'warn', advice: /firewall/ },

@@ -4,8 +4,9 @@ import OpenAI from 'openai';
 import { SarvamAIClient } from 'sarvamai';
 import t from 'tap';
 import { openTts } from '../../src/providers/open-providers.ts';
-import { TTS_PROVIDERS } from '../../src/providers/tts/tts-models.ts';
+import { providersOf } from '../../src/providers/vendors/all-vendors.ts';
 import { hear, isToneOf, openFor } from '../providers/tts/vendors.ts';
+import { readProjectFile } from '../support/source-files.ts';
 import { startCartesia } from './cartesia.ts';
 import type { Emulator } from './kit/emulator.ts';
 import { testAuthority } from './kit/test-authority.ts';
@@ -228,9 +229,13 @@ t.test('D-35 openai: the official SDK speaks a clause, and our client sends the 
 });
 
 t.test('every vendor has its proof, and a voice that nobody knows is refused', async (t) => {
-  t.same(Object.keys(PROOF).sort(), TTS_PROVIDERS.map(({ provider }) => provider).sort());
-  for (const { provider, source } of TTS_PROVIDERS) {
-    t.equal(/documentation only/.test(PROOF[provider] ?? ''), !/SDK, run/.test(source), provider);
+  const cloud = providersOf('tts').flatMap(({ models }) => models?.provider ?? []);
+  t.same(Object.keys(PROOF).sort(), cloud.sort());
+  const voices = readProjectFile('docs/providers.md').split('\n## Text-to-speech\n')[1] ?? '';
+  for (const provider of cloud) {
+    const row = voices.split('\n').find((line) => line.startsWith(`| \`${provider}\` |`));
+    const proof = row?.split('|').at(-2)?.trim() ?? '';
+    t.match(proof, /documentation only/.test(PROOF[provider] ?? '') ? /^documents/ : /^SDK/, provider);
   }
   await t.rejects(openTts({ provider: 'nobody' }), { code: 'bad_provider_config' });
 });

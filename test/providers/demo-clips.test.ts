@@ -3,7 +3,7 @@ import { DEMO_CLIPS } from '../../src/cli/demo-script.ts';
 import { demoBot } from '../../src/control/bots/demo-bot.ts';
 import type { LlmDelta } from '../../src/providers/language-model.ts';
 import { openLlm, openStt, openTts } from '../../src/providers/open-providers.ts';
-import { DecoderSession } from '../../src/providers/stt/decoder-session.ts';
+import { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { waitFor } from './processes.ts';
 import { feedFrames, lineAudio, lineNoise } from './recordings.ts';
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { openTts } from '../../src/providers/open-providers.ts';
-import { findStamp, readStamp, stampedTone, stampFrame } from '../../src/providers/tts/frame-stamp.ts';
+import {
+  findStamp,
+  readStamp,
+  stampedTone,
+  stampFrame,
+} from '../../src/providers/vendors/scripted/frame-stamp.ts';
 
 const never = new AbortController().signal;
 const tts = (settings: Record<string, unknown>) => openTts({ provider: 'scripted', ...settings });

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { SpeechCache, speechKey } from '../../src/providers/speech-cache.ts';
+import { SpeechCache, speechKey } from '../../src/providers/spoken-lines/speech-cache.ts';
 
 const VOICE = { provider: 'cartesia', model: 'sonic-3.5', voice: 'v1', language: 'en' };
 

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { MAX_GRAMMAR_LENGTH, readSpokenGrammar } from '../../src/providers/stt/spoken-grammar.ts';
+import {
+  MAX_GRAMMAR_LENGTH,
+  readSpokenGrammar,
+} from '../../src/providers/vendors/pocketsphinx/spoken-grammar.ts';
 
 const read = (settings: Record<string, unknown>) =>
   readSpokenGrammar({ provider: 'pocketsphinx', ...settings });

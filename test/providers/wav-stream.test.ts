@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { wavHeader } from '../../src/platform/wav.ts';
-import { WavStream } from '../../src/providers/tts/wav-stream.ts';
+import { WavStream } from '../../src/providers/vendors/espeak/wav-stream.ts';
 
 const RATE = 22_050;
 const samplesOf = fc.array(fc.integer({ min: -32_768, max: 32_767 }), { maxLength: 200 });

@@ -3,7 +3,7 @@ import { DEMO_CLIPS, type DemoClip } from '../../src/cli/demo-script.ts';
 import { demoBot } from '../../src/control/bots/demo-bot.ts';
 import { openStt } from '../../src/providers/open-providers.ts';
 import { plainContext } from '../../src/providers/provider-context.ts';
-import type { DecoderSession } from '../../src/providers/stt/decoder-session.ts';
+import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { lineAudio, roomAudio } from '../providers/recordings.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { inboundRouteTo } from '../stack/sip-routes.ts';

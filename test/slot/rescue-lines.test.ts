@@ -1,5 +1,5 @@
 import t from 'tap';
-import { rescueLines } from '../../src/providers/rescue-lines.ts';
+import { rescueLines } from '../../src/providers/spoken-lines/rescue-lines.ts';
 
 t.test('RT-59 the lines are in the language of the voice, and a bot may bring its own', async (t) => {
   const stt = { provider: 'deepgram', language: 'fr' };

@@ -16,7 +16,7 @@ const MAX_SERVERS = 20;
  * costs money: keys are tried at addresses that list models or voices. The keys are sealed in the store, so the running
  * control plane asks; without one there is nothing to check.
  */
-export async function checkProviders(settings: Settings): Promise<Finding[]> {
+export async function checkProviderAccess(settings: Settings): Promise<Finding[]> {
   if (settings.role === 'worker') return [];
   const ask = runningPlane(settings);
   if (ask === null) return notRunning(settings);
@@ -42,7 +42,7 @@ function notRunning(settings: Settings): Finding[] {
 async function tryKey(provider: KeyedProvider, ask: Ask): Promise<Finding[]> {
   const name = `provider ${provider}`;
   const answer = await ask('POST', `/settings/probe/${provider}`);
-  // A provider that no bot of this version can use has no probe.
+  // The plane that runs may be of another version and know fewer accounts.
   if (answer.status === 404 || answer.status === 422) return [];
   if (answer.status !== 200) {
     const advice = 'wait a minute and run this again';

@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { judgeAddress } from '../../platform/guarded-http/address-rules.ts';
 import { network } from '../../platform/guarded-http/network.ts';
 import { isLoopbackHost } from '../../platform/origins.ts';
-import { providerPlace } from '../../providers/vendor-hosts.ts';
+import { providerPlace } from '../../providers/provider-place.ts';
 
 /** On-prem servers live in private networks, so those are open here; what is never called stays closed. */
 const ANY_NETWORK = ['0.0.0.0/0', '::/0'].map(network);

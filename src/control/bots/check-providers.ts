@@ -1,11 +1,11 @@
 import type { BotContent } from '../../contracts/bot.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
-import { checkLlmConfig } from '../../providers/model-capabilities.ts';
+import { checkLlmConfig } from '../../providers/llm/llm-models.ts';
 import { openLlm, openStt, openTts } from '../../providers/open-providers.ts';
-import { STT_PROVIDERS } from '../../providers/stt/stt-models.ts';
-import { TTS_PROVIDERS, ttsModel } from '../../providers/tts/tts-models.ts';
-import { providerPlace } from '../../providers/vendor-hosts.ts';
+import { providerPlace } from '../../providers/provider-place.ts';
+import { ttsModel } from '../../providers/tts/tts-models.ts';
+import { findProvider, vendorOf } from '../../providers/vendors/all-vendors.ts';
 import { hasOwnKey, keyName, mayReceiveKey } from '../runtime-config/provider-keys.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import { checkProviderAddress } from './check-provider-address.ts';
@@ -13,8 +13,6 @@ import { checkProviderAddress } from './check-provider-address.ts';
 type Family = 'stt' | 'llm' | 'tts';
 
 const OPEN = { stt: openStt, llm: openLlm, tts: openTts } as const;
-/** Providers on this machine, which take no key. */
-const KEYLESS = new Set(['scripted', 'pocketsphinx', 'espeak']);
 /** Stands in for the key of the system settings while a client judges the settings; it is sent to nobody. */
 const KEY_FOR_CHECKING = 'not-a-key-only-checked';
 
@@ -51,6 +49,11 @@ export async function checkProviders(
   return found;
 }
 
+/** Engines of this machine take no key. */
+function isKeyless({ provider }: ProviderConfig): boolean {
+  return vendorOf(provider)?.accounts.length === 0;
+}
+
 function blocksOf(bot: BotContent): Block[] {
   const blocks: Block[] = [];
   const add = (family: Family, whole: ProviderConfig, pointer: string) => {
@@ -71,7 +74,7 @@ async function checkSettings(block: Block, use: { hasTools: boolean; today: stri
   const hasTools = use.hasTools && !pointer.startsWith('/post_call_llm');
   const known = tableFindings(block, { ...use, hasTools });
   if (known.some(({ severity }) => severity === 'error')) return known;
-  const needsKey = !KEYLESS.has(config.provider) && !hasOwnKey(config);
+  const needsKey = !isKeyless(config) && !hasOwnKey(config);
   try {
     const client = await OPEN[family](needsKey ? { ...config, api_key: KEY_FOR_CHECKING } : config);
     if ('close' in client) await client.close();
@@ -88,7 +91,9 @@ async function checkSettings(block: Block, use: { hasTools: boolean; today: stri
 function tableFindings(block: Block, use: { hasTools: boolean; today: string }): BotFinding[] {
   const { family, config } = block;
   if (family === 'llm') {
-    return checkLlmConfig(config, use).map(({ severity, key, sentence }) => {
+    const models = findProvider('llm', config.provider)?.models;
+    if (!models) return [];
+    return checkLlmConfig(models, config, use).map(({ severity, key, sentence }) => {
       const code = key === 'model' ? 'provider_model' : 'provider';
       return finding(block, severity, code, `llm.${key} ${sentence}`, key);
     });
@@ -99,7 +104,7 @@ function tableFindings(block: Block, use: { hasTools: boolean; today: string }):
 /** A vendor brings out models and languages faster than this product does: what is not in a table is a warning. */
 function sttFindings(block: Block): BotFinding[] {
   const { model, language, provider } = block.config;
-  const known = Object.entries(STT_PROVIDERS).find(([name]) => name === provider)?.[1];
+  const known = findProvider('stt', provider)?.models;
   if (!known || providerPlace(block.config).kind !== 'vendor') return [];
   const found: BotFinding[] = [];
   if (model !== undefined && !known.models.includes(model)) {
@@ -115,7 +120,7 @@ function sttFindings(block: Block): BotFinding[] {
 
 function ttsFindings(block: Block): BotFinding[] {
   const { model: name, voice, provider } = block.config;
-  const known = TTS_PROVIDERS.find((row) => row.provider === provider);
+  const known = findProvider('tts', provider)?.models;
   if (!known || providerPlace(block.config).kind !== 'vendor') return [];
   const model = ttsModel(known, name ?? known.defaultModel);
   if (!model) {
@@ -147,7 +152,7 @@ async function checkKey(
   origins: readonly string[],
 ): Promise<BotFinding[]> {
   const { config } = block;
-  if (KEYLESS.has(config.provider) || hasOwnKey(config)) return [];
+  if (isKeyless(config) || hasOwnKey(config)) return [];
   const name = keyName(config.provider);
   const isConfigured = await world.hasProviderKey(name);
   if (mayReceiveKey(config, origins)) {
@@ -156,8 +161,8 @@ async function checkKey(
     const sentence = `the system settings have no key for ${config.provider}`;
     return [finding(block, 'warning', 'provider_key', sentence)];
   }
-  // Servers that speak OpenAI's interface on the own network take calls without a key.
-  const isLocalKind = config.provider === 'openai';
+  // Servers on the own network take calls without a key.
+  const isLocalKind = vendorOf(config.provider)?.hasLocalServers === true;
   if (isLocalKind && !isConfigured) return [];
   const sentence =
     `the ${name} key of the system settings is not sent to the host of base_url; ` +

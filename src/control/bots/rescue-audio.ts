@@ -4,10 +4,10 @@ import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isFixed } from '../../platform/render-template.ts';
-import { fillerLines } from '../../providers/filler-lines.ts';
-import { renderLine } from '../../providers/render-line.ts';
-import { rescueLines } from '../../providers/rescue-lines.ts';
-import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/speech-cache.ts';
+import { fillerLines } from '../../providers/spoken-lines/filler-lines.ts';
+import { renderLine } from '../../providers/spoken-lines/render-line.ts';
+import { rescueLines } from '../../providers/spoken-lines/rescue-lines.ts';
+import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/spoken-lines/speech-cache.ts';
 
 /** Bots that wait for their turn; one that finds no room is rendered by the slot of its first call instead. */
 const MAX_WAITING = 100;

@@ -1,8 +1,6 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
-import { providerPlace } from '../../providers/vendor-hosts.ts';
-
-/** Engines that share the account of another one (R61: the turn-detecting engine reuses the streaming key). */
-const KEY_OF: Readonly<Record<string, string>> = { deepgram_flux: 'deepgram' };
+import { providerPlace } from '../../providers/provider-place.ts';
+import { vendorOf } from '../../providers/vendors/all-vendors.ts';
 
 /** What decides who gets a key of the system settings. */
 export interface ProviderKeys {
@@ -38,9 +36,9 @@ export function hasOwnKey(config: ProviderConfig): boolean {
   return typeof config.api_key === 'string' && config.api_key !== '';
 }
 
-/** Name in the system settings of the key that a provider uses. */
+/** Name in the system settings of the account that a provider uses; engines of one vendor share it. */
 export function keyName(provider: string): string {
-  return Object.hasOwn(KEY_OF, provider) ? (KEY_OF[provider] ?? provider) : provider;
+  return vendorOf(provider)?.accounts[0] ?? provider;
 }
 
 function keyFor(config: ProviderConfig, keys: ProviderKeys): string | null {

@@ -1,5 +1,7 @@
-import type { SettingSecretName } from '../../contracts/setting-names.ts';
+import type { KeyedProvider } from '../../contracts/setting-names.ts';
 import { type GuardedCall, type GuardedHttp, OutboundFailure } from '../../platform/guarded-http.ts';
+import type { KeyProbe } from '../../providers/vendor.ts';
+import { VENDORS } from '../../providers/vendors/all-vendors.ts';
 import type { SystemSettings } from './system-settings.ts';
 
 /** What a live look at the other end has shown. */
@@ -22,45 +24,8 @@ interface Probe {
 const PROBE_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 1_048_576;
 
-/** Addresses as the providers document them for listing models, voices or projects. */
 const PROBES = {
-  anthropic: keyProbe('https://api.anthropic.com/v1/models', 'anthropic_api_key', (key) => ({
-    'x-api-key': key,
-    'anthropic-version': '2023-06-01',
-  })),
-  assemblyai: keyProbe('https://api.assemblyai.com/v2/transcript?limit=1', 'assemblyai_api_key', (key) => ({
-    authorization: key,
-  })),
-  cartesia: keyProbe('https://api.cartesia.ai/voices?limit=1', 'cartesia_api_key', (key) => ({
-    'x-api-key': key,
-    'cartesia-version': '2025-04-16',
-  })),
-  deepgram: keyProbe('https://api.deepgram.com/v1/projects', 'deepgram_api_key', (key) => ({
-    authorization: `Token ${key}`,
-  })),
-  elevenlabs: keyProbe('https://api.elevenlabs.io/v1/models', 'elevenlabs_api_key', (key) => ({
-    'xi-api-key': key,
-  })),
-  gemini: keyProbe('https://generativelanguage.googleapis.com/v1beta/models', 'gemini_api_key', (key) => ({
-    'x-goog-api-key': key,
-  })),
-  google: keyProbe('https://generativelanguage.googleapis.com/v1beta/models', 'google_api_key', (key) => ({
-    'x-goog-api-key': key,
-  })),
-  groq: keyProbe('https://api.groq.com/openai/v1/models', 'groq_api_key', bearer),
-  openai: keyProbe('https://api.openai.com/v1/models', 'openai_api_key', bearer),
-  // It documents no address that a key can be tried at without cost, so only the way there is tried.
-  sarvam: {
-    request: (settings) =>
-      settings.secret('sarvam_api_key') === null
-        ? { missing: 'sarvam_api_key' }
-        : { url: 'https://api.sarvam.ai/' },
-    judge(status) {
-      if (status < 500) return { outcome: 'ok', detail: 'the provider answers; its key is not tried here' };
-      return unexpected(status);
-    },
-  },
-  soniox: keyProbe('https://api.soniox.com/v1/models', 'soniox_api_key', bearer),
+  ...providerProbes(),
   storage: {
     request({ values }) {
       const { s3_endpoint: endpoint, s3_bucket: bucket } = values;
@@ -86,7 +51,7 @@ const PROBES = {
       return unexpected(status);
     },
   },
-} as const satisfies Record<string, Probe>;
+} satisfies Record<string, Probe>;
 
 export type ProbeName = keyof typeof PROBES;
 export const PROBE_NAMES = Object.keys(PROBES) as ProbeName[];
@@ -129,17 +94,25 @@ export async function probe(
   }
 }
 
-function keyProbe(
-  url: string,
-  name: SettingSecretName,
-  headersOf: (key: string) => Record<string, string>,
-): Probe {
+/** One probe for each account, as its vendor documents it. */
+function providerProbes(): Record<KeyedProvider, Probe> {
+  const probes = VENDORS.flatMap(({ accounts, probe: keyProbe }) =>
+    keyProbe ? accounts.map((account) => [account, probeOf(account, keyProbe)] as const) : [],
+  ).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(probes) as Record<KeyedProvider, Probe>;
+}
+
+function probeOf(account: KeyedProvider, { url, keyHeader, keyPrefix = '', headers }: KeyProbe): Probe {
   return {
     request(settings) {
-      const key = settings.secret(name);
-      return key === null ? { missing: name } : { url, headers: headersOf(key) };
+      const key = settings.secret(`${account}_api_key`);
+      if (key === null) return { missing: `${account}_api_key` };
+      return keyHeader === null ? { url } : { url, headers: { ...headers, [keyHeader]: keyPrefix + key } };
     },
     judge(status) {
+      if (keyHeader === null && status < 500) {
+        return { outcome: 'ok', detail: 'the provider answers; its key is not tried here' };
+      }
       if (status >= 200 && status < 300) return { outcome: 'ok', detail: 'the provider accepts the key' };
       // Some say 400 to a key that they do not know.
       if (status === 400 || status === 401 || status === 403) {
@@ -148,10 +121,6 @@ function keyProbe(
       return unexpected(status);
     },
   };
-}
-
-function bearer(key: string): Record<string, string> {
-  return { authorization: `Bearer ${key}` };
 }
 
 function unexpected(status: number): Pick<ProbeResult, 'outcome' | 'detail'> {

@@ -5,7 +5,7 @@ import { AppError } from '../../platform/app-error.ts';
 import { parseNetwork } from '../../platform/guarded-http/network.ts';
 import { usableTimezone } from '../../platform/local-time.ts';
 import { isSafeTransport } from '../../platform/origins.ts';
-import { readOrigin } from '../../providers/vendor-hosts.ts';
+import { readOrigin } from '../../providers/provider-place.ts';
 import { issue, type ValidationIssue } from '../http/validation-issues.ts';
 
 /** What the schema cannot say: a time zone exists, a network can be read, an address is safe. Names no secret. */

@@ -1,4 +1,4 @@
-import type { SettingSecretName } from '../../contracts/setting-names.ts';
+import { SETTING_SECRET_NAMES, type SettingSecretName } from '../../contracts/setting-names.ts';
 import type { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { TtlCache } from '../../platform/ttl-cache.ts';
@@ -103,7 +103,9 @@ function applied(
   parts: SettingsServiceParts,
 ): StoredSettings {
   const now = parts.nowIso();
-  const secrets: Record<string, SealedSetting> = { ...before?.secrets };
+  // A secret that no setting names any more could be neither seen nor taken away.
+  const known = Object.entries(before?.secrets ?? {}).filter(([name]) => isSecretName(name));
+  const secrets: Record<string, SealedSetting> = Object.fromEntries(known);
   for (const [name, plain] of Object.entries(change.secrets ?? {})) {
     if (plain === null) delete secrets[name];
     else if (plain !== undefined && !isSame(secrets[name], plain, parts.box)) {
@@ -116,6 +118,10 @@ function applied(
     values: { ...before?.values, ...change.values },
     secrets,
   };
+}
+
+function isSecretName(name: string): name is SettingSecretName {
+  return (SETTING_SECRET_NAMES as readonly string[]).includes(name);
 }
 
 function isSame(kept: SealedSetting | undefined, plain: string, box: SecretBox): boolean {

@@ -1,8 +1,4 @@
-import {
-  KEYED_PROVIDERS,
-  SETTING_SECRET_NAMES,
-  type SettingSecretName,
-} from '../../contracts/setting-names.ts';
+import { SETTING_SECRET_NAMES, type SettingSecretName } from '../../contracts/setting-names.ts';
 import {
   DEFAULT_VALUES,
   type SecretState,
@@ -10,7 +6,8 @@ import {
   type SystemValues,
 } from '../../contracts/system-settings.ts';
 import { type Network, parseNetwork } from '../../platform/guarded-http/network.ts';
-import { readOrigin } from '../../providers/vendor-hosts.ts';
+import { readOrigin } from '../../providers/provider-place.ts';
+import { vendorOf } from '../../providers/vendors/all-vendors.ts';
 import type { SecretBox } from './secret-box.ts';
 import type { StoredSettings } from './settings-store.ts';
 
@@ -43,10 +40,8 @@ export function systemSettings(stored: StoredSettings, box: SecretBox): SystemSe
     secret,
     providerKey(provider) {
       // Only accounts of providers: a bot must not name "livekit" and be served the key of the media server.
-      const known = KEYED_PROVIDERS.find((name) => name === provider);
-      if (known === undefined) return null;
-      // Installations that have kept the key under the vendor's name go on with it.
-      return secret(`${known}_api_key`) ?? (known === 'gemini' ? secret('google_api_key') : null);
+      const keys = vendorOf(provider)?.accounts.map((account) => secret(`${account}_api_key`));
+      return keys?.find((key) => key !== null) ?? null;
     },
     objectStorage() {
       const { s3_endpoint: endpoint, s3_bucket: bucket, s3_region: region } = values;

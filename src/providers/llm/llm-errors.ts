@@ -1,8 +1,10 @@
 import { AppError } from '../../platform/app-error.ts';
+import { recordOrNull, textOrNull } from '../../platform/json-shapes.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
 import { classOfStatus, type FailureClass, providerError } from '../provider-error.ts';
 
 /** What a vendor said about a request that it did not serve, read from whatever its SDK threw. */
-export interface VendorRefusal {
+export interface SdkRefusal {
   /** HTTP status; null for an error inside a stream that had begun well, and for a broken connection. */
   status: number | null;
   /** The vendor's own word, such as `rate_limit_exceeded`, `overloaded_error`, `RESOURCE_EXHAUSTED`. */
@@ -82,24 +84,27 @@ export function answerFault(
 }
 
 /** Reads what the SDKs throw by shape: their classes would have to be imported, and so their weight paid, to be named. */
-export function readRefusal(error: unknown): VendorRefusal {
+export function readRefusal(error: unknown): SdkRefusal {
   const thrown = (error ?? {}) as Record<string, unknown>;
   const body = bodyOf(thrown);
-  const inner = recordOf(body?.error) ?? body ?? {};
+  const inner = recordOrNull(body?.error) ?? body ?? {};
   const headers = thrown.headers;
   const details = Array.isArray(inner.details) ? inner.details : [];
   return {
     status: typeof thrown.status === 'number' ? thrown.status : null,
     code: codeOf(inner, details) ?? networkCode(thrown),
-    message: textOf(inner.message) ?? networkMessage(thrown),
-    param: textOf(inner.param),
+    message: textOrNull(inner.message) ?? networkMessage(thrown),
+    param: textOrNull(inner.param),
     retryAfterMs: retryAfterOf(headers, details),
     requestId:
-      textOf(thrown.requestID) ?? textOf(body?.request_id) ?? headerOf(headers, 'x-request-id') ?? null,
+      textOrNull(thrown.requestID) ??
+      textOrNull(body?.request_id) ??
+      headerOf(headers, 'x-request-id') ??
+      null,
   };
 }
 
-function classOf(refusal: VendorRefusal): FailureClass {
+function classOf(refusal: SdkRefusal): FailureClass {
   const byCode = refusal.code === null ? undefined : CLASS_OF_CODE[refusal.code];
   if (refusal.code === 'API_KEY_INVALID') return 'auth';
   if (isTooLong(refusal.message)) return 'content';
@@ -117,18 +122,18 @@ function isTooLong(message: string): boolean {
 
 /** openai gives the inner error object, anthropic the whole body, genai the body as JSON inside the message. */
 function bodyOf(thrown: Record<string, unknown>): Record<string, unknown> | null {
-  const given = recordOf(thrown.error);
+  const given = recordOrNull(thrown.error);
   if (given) return given;
-  const message = textOf(thrown.message);
+  const message = textOrNull(thrown.message);
   const start = message?.indexOf('{') ?? -1;
   if (message === null || start < 0) return null;
   try {
-    const parsed = recordOf(JSON.parse(message.slice(start)));
+    const parsed = recordOrNull(JSON.parse(message.slice(start)));
     // What an answer held is no error and belongs in no record.
     if (!parsed || !Object.hasOwn(parsed, 'error')) return null;
     // A proxy's plain text error comes wrapped by the SDK, with the vendor's JSON sometimes inside once more.
-    const nested = textOf(recordOf(parsed.error)?.message);
-    if (nested?.startsWith('{')) return recordOf(JSON.parse(nested)) ?? parsed;
+    const nested = textOrNull(recordOrNull(parsed.error)?.message);
+    if (nested?.startsWith('{')) return recordOrNull(JSON.parse(nested)) ?? parsed;
     return parsed;
   } catch {
     return null;
@@ -136,24 +141,21 @@ function bodyOf(thrown: Record<string, unknown>): Record<string, unknown> | null
 }
 
 function codeOf(inner: Record<string, unknown>, details: readonly unknown[]): string | null {
-  const reason = details.map((detail) => textOf(recordOf(detail)?.reason)).find((text) => text !== null);
+  const reason = details
+    .map((detail) => textOrNull(recordOrNull(detail)?.reason))
+    .find((text) => text !== null);
   if (reason === 'API_KEY_INVALID') return reason;
-  return textOf(inner.code) ?? textOf(inner.status) ?? textOf(inner.type);
+  return textOrNull(inner.code) ?? textOrNull(inner.status) ?? textOrNull(inner.type);
 }
 
 function retryAfterOf(headers: unknown, details: readonly unknown[]): number | null {
   const exactMs = Number(headerOf(headers, 'retry-after-ms') ?? Number.NaN);
   if (Number.isFinite(exactMs)) return boundedWait(exactMs);
-  const header = headerOf(headers, 'retry-after');
-  if (header !== null) {
-    const seconds = Number(header);
-    if (Number.isFinite(seconds)) return boundedWait(seconds * 1000);
-    const untilMs = Date.parse(header) - Date.now();
-    if (Number.isFinite(untilMs)) return boundedWait(untilMs);
-  }
+  const waitMs = retryAfterMs(headerOf(headers, 'retry-after'), MAX_RETRY_AFTER_MS);
+  if (waitMs !== null) return waitMs;
   // google.rpc.RetryInfo: a duration such as `12.5s`.
   for (const detail of details) {
-    const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(recordOf(detail)?.retryDelay) ?? '');
+    const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOrNull(recordOrNull(detail)?.retryDelay) ?? '');
     if (delay) return boundedWait(Number(delay[1]) * 1000);
   }
   return null;
@@ -181,8 +183,8 @@ function networkCode(thrown: Record<string, unknown>): string | null {
 function networkMessage(thrown: Record<string, unknown>): string {
   const code = networkCode(thrown);
   if (code !== null) return `the connection failed (${code})`;
-  const name = textOf(thrown.name);
-  const message = textOf(thrown.message);
+  const name = textOrNull(thrown.name);
+  const message = textOrNull(thrown.message);
   // The SDKs quote the event that they could not read, and with it what the caller was told.
   if (name === 'SyntaxError' || message?.includes('{')) return 'the stream held an event that is not JSON';
   return message ?? 'the connection failed';
@@ -198,14 +200,4 @@ function clean(message: string, secrets: readonly string[]): string {
     .replace(/\s+/g, ' ')
     .trim();
   return text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}...` : text;
-}
-
-function recordOf(value: unknown): Record<string, unknown> | null {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

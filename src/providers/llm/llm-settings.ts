@@ -1,19 +1,17 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { LlmRequest } from '../language-model.ts';
+import { ProviderSettings } from '../provider-settings.ts';
 import {
   capabilitiesOf,
   checkLlmConfig,
-  DEFAULT_MODELS,
-  type LlmVendor,
+  type LlmModels,
   type ModelCapabilities,
   type Reasoning,
-} from '../model-capabilities.ts';
-import { ProviderSettings } from '../provider-settings.ts';
+} from './llm-models.ts';
 
 /** What the `llm` block of a bot says to all vendors alike (docs/providers.md, "Language models"). */
 export interface LlmSettings {
-  vendor: LlmVendor;
   model: string;
   apiKey: string | null;
   baseUrl: string;
@@ -40,14 +38,13 @@ const DEFAULT_OUTPUT_TOKENS_REASONING = 4_096;
  * and for a missing key where `needsKey`.
  */
 export function readLlmSettings(
+  models: LlmModels,
   config: ProviderConfig,
-  rule: { vendor: LlmVendor; baseUrl: string; needsKey: boolean },
+  rule: { needsKey: boolean } = { needsKey: true },
 ): LlmSettings {
   const own = new ProviderSettings('llm', config);
-  const findings = checkLlmConfig(
-    { ...config, provider: rule.vendor },
-    { hasTools: false, today: new Date().toISOString().slice(0, 10) },
-  );
+  const today = new Date().toISOString().slice(0, 10);
+  const findings = checkLlmConfig(models, config, { hasTools: false, today });
   // A model past its day is left to the vendor: it may have been kept on, and a call should not die of a table.
   const refused = findings.find((finding) => finding.severity === 'error' && finding.key !== 'model');
   if (refused) throw own.refusal(refused.key, refused.sentence);
@@ -55,18 +52,17 @@ export function readLlmSettings(
   if (rule.needsKey && apiKey === null) {
     throw own.refusal(
       'api_key',
-      `is missing: set the key of ${rule.vendor} in the system settings or in the bot`,
+      `is missing: set the key of ${models.provider} in the system settings or in the bot`,
     );
   }
-  const model = own.text('model', { maximumLength: 200 }) ?? DEFAULT_MODELS[rule.vendor];
-  const capabilities = capabilitiesOf(rule.vendor, model);
+  const model = own.text('model', { maximumLength: 200 }) ?? models.defaultModel;
+  const capabilities = capabilitiesOf(models, model);
   const reasoning = (own.raw('reasoning') as Reasoning | undefined) ?? capabilities?.reasoning[0] ?? null;
   const thinks = reasoning !== null && reasoning !== 'none' && reasoning !== 'minimal';
   return {
-    vendor: rule.vendor,
     model,
     apiKey,
-    baseUrl: readBaseUrl(own, rule.baseUrl),
+    baseUrl: readBaseUrl(own, models.baseUrl),
     timeoutMs: own.number('timeout_ms', { fallback: DEFAULT_TIMEOUT_MS, minimum: 100, maximum: 600_000 }),
     temperature: readTemperature(own),
     maxOutputTokens: own.number('max_output_tokens', {

@@ -1,10 +1,11 @@
 import type { ProviderFamily } from '../../contracts/provider-health.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel } from '../language-model.ts';
-import { isKnownProvider, openLlm, openStt, openTts } from '../open-providers.ts';
+import { openLlm, openStt, openTts } from '../open-providers.ts';
 import type { ProviderContext } from '../provider-context.ts';
 import type { SpeechToText } from '../speech-to-text.ts';
 import type { TextToSpeech } from '../text-to-speech.ts';
+import { findProvider } from '../vendors/all-vendors.ts';
 import { type ChainedClient, type ChainOptions, ProviderChain } from './provider-chain.ts';
 import type { ProviderHealth } from './provider-health.ts';
 import { createResilientLlm } from './resilient-llm.ts';
@@ -26,7 +27,7 @@ export interface CallProviders {
  * fallback begins. Speech to text is fed at `hearHz`, where that is not the rate of the voices too. Throws
  * `bad_provider_config` where none can.
  */
-export async function openCallProviders(
+export async function openResilientProviders(
   config: Pick<RuntimeConfig, 'stt' | 'llm' | 'tts'>,
   context: ProviderContext,
   providerHealth: ProviderHealth,
@@ -68,7 +69,7 @@ async function openChain<T extends ChainedClient>(
 
 /** A fallback that nobody knows is left out now, and said so, rather than found out in the middle of a call. */
 function isUsable(family: ProviderFamily, fallback: ProviderConfig, context: ProviderContext): boolean {
-  if (isKnownProvider(family, fallback.provider)) return true;
+  if (findProvider(family, fallback.provider)) return true;
   context.report({
     event: 'provider_failed',
     provider: String(fallback.provider),

@@ -6,10 +6,8 @@ import { type BookedTurn, PendingTurns } from './pending-turns.ts';
 import type { ProviderChain } from './provider-chain.ts';
 import { ReconnectPolicy } from './reconnect-policy.ts';
 import { ReplayFeeder } from './replay-feeder.ts';
-import { replayStart } from './replay-start.ts';
-import { SpeechIntervals } from './speech-intervals.ts';
-import { deafError, type SttConnection, sessionOver } from './stt-connection.ts';
-import { dialConnection } from './stt-dial.ts';
+import { replayStart, SpeechIntervals } from './speech-intervals.ts';
+import { deafError, dialConnection, type SttConnection, sessionOver } from './stt-connection.ts';
 import { SttWatchdog } from './stt-watchdog.ts';
 
 /** What is heard again after a lost session (D-31, RT-57). */

@@ -1,5 +1,6 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { ProviderSettings } from '../provider-settings.ts';
+import { findProvider } from '../vendors/all-vendors.ts';
 
 /** What the layer above must know of an engine to replay to it and to tell when it went deaf. */
 export interface SttTraits {
@@ -11,28 +12,24 @@ export interface SttTraits {
   flushMs: number | null;
 }
 
-/** At no more than 1.5 times real time, unless the entry of the provider says more (D-31). */
+/** At no more than 1.5 times real time, unless the bot says more (D-31). */
 const REPLAY_RATE = 1.5;
 const FASTEST_REPLAY = 4;
 /** Above the second or so that the slowest streaming vendor takes for a final. */
 const STREAMING_FLUSH_MS = 2_200;
 
-const STREAMING: ReadonlySet<string> = new Set(['deepgram', 'deepgram_flux', 'sarvam', 'soniox']);
-/** They collect a turn and look at it as a whole, so the pace at which it comes is nothing to them. */
-const BY_TURN: ReadonlySet<string> = new Set(['openai', 'pocketsphinx', 'scripted']);
-
 export function sttTraits(config: ProviderConfig): SttTraits {
   const settings = new ProviderSettings('stt', config);
-  const isStreaming = STREAMING.has(config.provider);
-  const withoutPartials =
-    config.interim === false || config.endpoint === 'legacy' || config.stream_type === 'simulated';
+  const models = findProvider('stt', config.provider)?.models;
+  const isStreaming = models?.isStreaming ?? false;
+  const isSilent = config.interim === false || models?.isSilentUntilEnd?.(config) === true;
   return {
     replayRate: settings.number('replay_rate', {
-      fallback: BY_TURN.has(config.provider) ? FASTEST_REPLAY : REPLAY_RATE,
+      fallback: isStreaming ? REPLAY_RATE : FASTEST_REPLAY,
       minimum: 1,
       maximum: FASTEST_REPLAY,
     }),
-    tellsWordsAtOnce: isStreaming && !withoutPartials,
+    tellsWordsAtOnce: isStreaming && !isSilent,
     flushMs: isStreaming ? STREAMING_FLUSH_MS : null,
   };
 }

@@ -92,7 +92,7 @@ export class StreamSession implements SttSession {
     this.dialect = dialect;
     this.outlet = new AudioOutlet({
       context: options.context,
-      provider: options.settings.provider,
+      provider: options.settings.known.provider,
       chunkMs: options.chunkMs,
       send: (chunk, evenIfCongested) => {
         const message = dialect.wrapAudio ? dialect.wrapAudio(chunk) : chunk;
@@ -125,7 +125,7 @@ export class StreamSession implements SttSession {
 
   async flush(signal: AbortSignal): Promise<SttResult> {
     signal.throwIfAborted();
-    if (this.over) throw sessionIsOver(this.settings.provider);
+    if (this.over) throw sessionIsOver(this.settings.known.provider);
     const endSample = this.outlet.fedSamples;
     if (endSample === this.flushedSample && this.text.isEmpty) return { text: '', confidence: null };
     this.flushedSample = endSample;
@@ -154,7 +154,7 @@ export class StreamSession implements SttSession {
   async close(): Promise<void> {
     const wasOver = this.over;
     this.end();
-    this.wait.fail(sessionIsOver(this.settings.provider));
+    this.wait.fail(sessionIsOver(this.settings.known.provider));
     const farewell = wasOver ? undefined : this.dialect.farewell?.();
     await this.openSocket?.close(farewell === undefined ? {} : { farewell });
   }
@@ -227,7 +227,7 @@ export class StreamSession implements SttSession {
     opened.catch(() => undefined);
     const socket = await openVendorSocket({
       ...own,
-      provider: settings.provider,
+      provider: settings.known.provider,
       family: 'stt',
       clock: context.clock,
       onAccepted: context.accepted,
@@ -257,10 +257,10 @@ export class StreamSession implements SttSession {
   }
 
   private notReady(): AppError {
-    const { provider, handshakeTimeoutMs } = this.settings;
+    const { known, handshakeTimeoutMs } = this.settings;
     return providerError(
-      { provider, family: 'stt', class: 'transient', status: null },
-      `${provider} (stt) opened the connection but was not ready within ${handshakeTimeoutMs} ms`,
+      { provider: known.provider, family: 'stt', class: 'transient', status: null },
+      `${known.provider} (stt) opened the connection but was not ready within ${handshakeTimeoutMs} ms`,
       'provider_timeout',
     );
   }

@@ -3,12 +3,13 @@ import { AppError } from '../../platform/app-error.ts';
 import type { ProviderContext } from '../provider-context.ts';
 import { providerError } from '../provider-error.ts';
 import { ProviderSettings } from '../provider-settings.ts';
-import { type CloudSttName, STT_PROVIDERS, type SttSettingRule } from './stt-models.ts';
+import type { SttModels, SttSettingRule } from './stt-models.ts';
 
 /** What every cloud engine's settings begin with (docs/providers.md, "Speech-to-text"). */
 export interface SttSettings {
   read: ProviderSettings;
-  provider: CloudSttName;
+  /** What is known of the engine. */
+  known: SttModels;
   model: string;
   /** As the bot writes it, a BCP 47 tag or a word such as `multi`. */
   language: string | undefined;
@@ -25,22 +26,21 @@ export interface SttSettings {
  * A key may be absent only where the bot names a server of its own.
  */
 export function readSttSettings(
-  provider: CloudSttName,
+  known: SttModels,
   config: ProviderConfig,
   context: ProviderContext,
 ): SttSettings {
   const read = new ProviderSettings('stt', config);
-  const known = STT_PROVIDERS[provider];
   const apiKey = read.text('api_key', { maximumLength: 500, pattern: /^[\x21-\x7e]+$/ });
   if (apiKey === undefined && read.raw('base_url') === undefined) {
     throw new AppError(
       'bad_provider_config',
-      `stt.api_key is missing; enter the ${known.keySetting} key in the system settings`,
+      `stt.api_key is missing; enter the ${known.account} key in the system settings`,
       { details: { key: 'stt.api_key' } },
     );
   }
   if (!known.sampleRates.includes(context.sampleRate)) {
-    throw read.refusal('provider', `"${provider}" does not take audio at ${context.sampleRate} Hz`);
+    throw read.refusal('provider', `"${known.provider}" does not take audio at ${context.sampleRate} Hz`);
   }
   const sampleRate = read.number('sample_rate', {
     fallback: context.sampleRate,
@@ -53,7 +53,7 @@ export function readSttSettings(
   }
   return {
     read,
-    provider,
+    known,
     model: read.text('model', { maximumLength: 200 }) ?? known.defaultModel,
     language: read.text('language', { maximumLength: 35 }),
     apiKey,
@@ -110,8 +110,9 @@ function ruleOf<K extends SttSettingRule['kind']>(
   key: string,
   kind: K,
 ): Extract<SttSettingRule, { kind: K }> {
-  const rule = STT_PROVIDERS[settings.provider].settings[key];
-  if (rule?.kind !== kind) throw new Error(`the table of ${settings.provider} has no ${kind} named ${key}`);
+  const rule = settings.known.settings[key];
+  if (rule?.kind !== kind)
+    throw new Error(`the settings of ${settings.known.provider} have no ${kind} named ${key}`);
   return rule as Extract<SttSettingRule, { kind: K }>;
 }
 

@@ -4,7 +4,7 @@ import { type ProviderFailure, providerError } from '../provider-error.ts';
 import type { SpeakHooks, TextToSpeech } from '../text-to-speech.ts';
 import { tidyVendorText, type VendorRefusal } from '../vendor-refusal.ts';
 import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../vendor-socket.ts';
-import { ClauseAudio } from './clause-audio.ts';
+import { ClauseStream } from './clause-stream.ts';
 import { worthSaying } from './spoken-text.ts';
 import { VoiceLine } from './voice-line.ts';
 
@@ -18,7 +18,7 @@ export type ContextRefusal = VendorRefusal & { status?: number | null };
 export interface ContextNews {
   /** Null where the vendor does not say: then it is of the socket as a whole. */
   contextId: string | null;
-  words?: (clause: ClauseAudio) => void;
+  words?: (clause: ClauseStream) => void;
   audio?: Buffer;
   error?: ContextRefusal;
   isLast?: boolean;
@@ -101,7 +101,7 @@ export function createContextVoice(protocol: ContextProtocol, context: ProviderC
 async function* sayOnce(
   protocol: ContextProtocol,
   line: VoiceLine,
-  clause: { contextId: string; text: string; audio: ClauseAudio; signal: AbortSignal },
+  clause: { contextId: string; text: string; audio: ClauseStream; signal: AbortSignal },
 ): AsyncGenerator<Int16Array> {
   const { contextId, text, audio, signal } = clause;
   const { socket, clauses } = await line.open(signal);
@@ -137,7 +137,7 @@ async function* sayOnce(
 
 function receive(
   protocol: ContextProtocol,
-  clauses: Map<string, ClauseAudio>,
+  clauses: Map<string, ClauseStream>,
   message: string | Buffer,
   socket: VendorSocket,
 ): void {
@@ -158,8 +158,8 @@ function receive(
   if (!clause.isOpen) clauses.delete(news.contextId);
 }
 
-function newClause(protocol: ContextProtocol, hooks: SpeakHooks | undefined): ClauseAudio {
-  return new ClauseAudio({ provider: protocol.provider, sampleRate: protocol.sampleRate, hooks });
+function newClause(protocol: ContextProtocol, hooks: SpeakHooks | undefined): ClauseStream {
+  return new ClauseStream({ provider: protocol.provider, sampleRate: protocol.sampleRate, hooks });
 }
 
 function refused(protocol: ContextProtocol, refusal: ContextRefusal): AppError {

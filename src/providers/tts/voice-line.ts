@@ -1,17 +1,17 @@
 import type { AppError } from '../../platform/app-error.ts';
 import { providerError } from '../provider-error.ts';
 import type { VendorSocket } from '../vendor-socket.ts';
-import type { ClauseAudio } from './clause-audio.ts';
+import type { ClauseStream } from './clause-stream.ts';
 
 /** One connection and the clauses that are being spoken over it, by the id that the vendor knows them by. */
 export interface VoiceConnection {
   readonly socket: VendorSocket;
-  readonly clauses: Map<string, ClauseAudio>;
+  readonly clauses: Map<string, ClauseStream>;
 }
 
 /** Dials once; `clauses` are those of the new connection, `onEnd` goes into the socket's options. */
 export type DialVoice = (connection: {
-  clauses: Map<string, ClauseAudio>;
+  clauses: Map<string, ClauseStream>;
   onEnd(error: AppError): void;
   signal: AbortSignal;
 }) => Promise<VendorSocket>;
@@ -67,7 +67,7 @@ export class VoiceLine {
   private async connect(): Promise<VoiceConnection> {
     const signal = this.closing.signal;
     signal.throwIfAborted();
-    const clauses = new Map<string, ClauseAudio>();
+    const clauses = new Map<string, ClauseStream>();
     const socket = await this.dial({ clauses, onEnd: (error) => failAll(clauses, error), signal });
     const connection = { socket, clauses };
     if (signal.aborted) {
@@ -102,7 +102,7 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-function failAll(clauses: Map<string, ClauseAudio>, error: AppError): void {
+function failAll(clauses: Map<string, ClauseStream>, error: AppError): void {
   for (const clause of clauses.values()) clause.fail(error);
   clauses.clear();
 }

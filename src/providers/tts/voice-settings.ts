@@ -1,33 +1,31 @@
 import { ProviderSettings } from '../provider-settings.ts';
-import type { SettingRange, TtsProvider } from './tts-models.ts';
+import type { SettingRange, TtsModels } from './tts-models.ts';
 
 /** Longest name of a model, voice or key that any vendor uses, with room. */
 const MAX_NAME_LENGTH = 256;
 /** Letters, digits and what ids are made of: the value becomes part of a path or a query. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9:._/@+-]*$/;
 
-/** Reads what all voices have in common, with the checks that the vendor's row of the table asks for. */
+/** Reads what all voices have in common, with the checks that the vendor asks for. */
 export class VoiceSettings extends ProviderSettings {
-  private readonly provider: TtsProvider;
+  private readonly known: TtsModels;
 
-  constructor(provider: TtsProvider, values: Record<string, unknown>) {
+  constructor(known: TtsModels, values: Record<string, unknown>) {
     super('tts', values);
-    this.provider = provider;
+    this.known = known;
   }
 
   model(): string {
-    return (
-      this.text('model', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? this.provider.defaultModel
-    );
+    return this.text('model', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? this.known.defaultModel;
   }
 
   /** The voice's id or name. */
-  voice(fallback: string | null = this.provider.defaultVoice): string {
+  voice(fallback: string | null = this.known.defaultVoice): string {
     const voice = this.text('voice', { maximumLength: MAX_NAME_LENGTH, pattern: NAME }) ?? fallback;
     if (!voice) {
       throw this.refusal(
         'voice',
-        `must name a voice; ${this.provider.title} has none that fits every account`,
+        `must name a voice; ${this.known.provider} has none that fits every account`,
       );
     }
     return voice;
@@ -37,10 +35,10 @@ export class VoiceSettings extends ProviderSettings {
   key(): string | null {
     const key = this.text('api_key', { maximumLength: 1_024, pattern: /^[\x21-\x7e]+$/ });
     if (key !== undefined) return key;
-    if (this.provider.needsKey) {
+    if (this.known.needsKey) {
       throw this.refusal(
         'api_key',
-        `is missing; set the key of ${this.provider.title} in the system settings`,
+        `is missing; set the key of ${this.known.provider} in the system settings`,
       );
     }
     return null;
@@ -49,16 +47,23 @@ export class VoiceSettings extends ProviderSettings {
   /** The rate asked of the vendor: the setting, else the connection's rate. */
   rate(lineRate: number): number {
     const value = this.raw('sample_rate') ?? lineRate;
-    if (typeof value !== 'number' || !this.provider.sampleRates.includes(value)) {
-      throw this.refusal('sample_rate', `must be one of ${this.provider.sampleRates.join(', ')}`);
+    if (typeof value !== 'number' || !this.known.sampleRates.includes(value)) {
+      throw this.refusal('sample_rate', `must be one of ${this.known.sampleRates.join(', ')}`);
     }
     return value;
   }
 
-  /** A number within its row of the table; undefined where the bot and the table leave it to the vendor. */
-  ranged(key: string, range: SettingRange): number | undefined {
+  /** A number within its range; undefined where it is left to the vendor. */
+  ranged(key: string, range: SettingRange = this.range(key)): number | undefined {
     if (this.raw(key) === undefined) return range.fallback ?? undefined;
     return this.number(key, { ...range, fallback: range.minimum });
+  }
+
+  /** What the vendor takes for a setting. */
+  range(key: string): SettingRange {
+    const range = this.known.settings[key];
+    if (!range) throw new Error(`the settings of ${this.known.provider} have no ${key}`);
+    return range;
   }
 
   /** The first part of a BCP 47 code in lower case (`hi` of `hi-IN`), undefined where no language is set. */

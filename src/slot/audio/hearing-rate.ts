@@ -1,8 +1,5 @@
-import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { LINE_RATE_HZ, WIDE_RATE_HZ } from '../../contracts/limits.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
-
-/** What a room brings of its caller (RT-62); everything else of a call stands at the rate of the line. */
-export const WIDE_RATE_HZ = 16_000;
 
 /** Hz. */
 export type HearingHz = typeof LINE_RATE_HZ | typeof WIDE_RATE_HZ;

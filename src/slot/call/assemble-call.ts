@@ -1,6 +1,6 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import { fillerLines } from '../../providers/filler-lines.ts';
-import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { fillerLines } from '../../providers/spoken-lines/filler-lines.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import { VoicemailPolicy } from '../amd/voicemail-policy.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import { digitTools } from '../dtmf/digit-tools.ts';

@@ -4,13 +4,13 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { fillerLines } from '../../providers/filler-lines.ts';
 import { realClock } from '../../providers/provider-clock.ts';
 import type { ProviderContext, ProviderTrouble } from '../../providers/provider-context.ts';
-import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/rescue-lines.ts';
-import { type CallProviders, openCallProviders } from '../../providers/resilient/open-resilient.ts';
+import { type CallProviders, openResilientProviders } from '../../providers/resilient/open-resilient.ts';
 import type { ProviderHealth } from '../../providers/resilient/provider-health.ts';
-import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/speech-cache.ts';
+import { fillerLines } from '../../providers/spoken-lines/filler-lines.ts';
+import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
+import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/spoken-lines/speech-cache.ts';
 import { type HearingHz, hearingRate } from '../audio/hearing-rate.ts';
 import { liveSystemParts, openLivePromptCache } from '../main-link/prompt-cache-client.ts';
 import { LineCache } from '../speak/line-cache.ts';
@@ -104,7 +104,7 @@ export async function openProviders(
   });
   const loading = lines.load();
   try {
-    const providers = await openCallProviders(config, context, parts.providerHealth, hearHz);
+    const providers = await openResilientProviders(config, context, parts.providerHealth, hearHz);
     warm(config, providers, logger);
     await loading;
     return {

@@ -1,4 +1,4 @@
-import { type RescueSource, spokenLanguage } from '../../providers/rescue-lines.ts';
+import { type RescueSource, spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 
 /** Said before the longest duration of a call is over (RT-24), by the first part of the language tag. */
 const LINES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { renderTemplate, type Variables } from '../../platform/render-template.ts';
-import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import { type CallTool, reasonOf, type ToolOutcome } from '../tools/call-tool.ts';
 import { handoffLine } from './handoff-lines.ts';
 import type { HandoffSetup } from './handoff-setup.ts';

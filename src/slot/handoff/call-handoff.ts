@@ -6,7 +6,7 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import { onMain } from '../main-link/slot-channel.ts';
 import type { Recorder } from '../record/recorder.ts';

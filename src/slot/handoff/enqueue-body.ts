@@ -1,7 +1,7 @@
 import type { TranscriptEntry } from '../../contracts/call-results.ts';
 import type { EnqueueBody } from '../../contracts/handoff.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 
 /** Larger ones lose the oldest words of the conversation: an agent reads the end. */
 export const MAX_ENQUEUE_BYTES = 524_288;

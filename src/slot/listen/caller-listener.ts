@@ -1,8 +1,8 @@
-import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
+import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES, WIDE_RATE_HZ } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
 import type { SttSession } from '../../providers/speech-to-text.ts';
-import { type HearingHz, WIDE_RATE_HZ } from '../audio/hearing-rate.ts';
+import type { HearingHz } from '../audio/hearing-rate.ts';
 import { EchoGate } from './echo-gate.ts';
 import { EchoWatch } from './echo-watch.ts';
 import { NoiseFloor } from './noise-floor.ts';

@@ -1,7 +1,7 @@
 import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import { spokenLanguage } from '../../providers/rescue-lines.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { TextToSpeech } from '../../providers/text-to-speech.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import type { Recorder } from '../record/recorder.ts';

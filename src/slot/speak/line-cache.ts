@@ -3,8 +3,8 @@ import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { findEngine } from '../../platform/engine-programs.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { renderLine } from '../../providers/render-line.ts';
-import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/speech-cache.ts';
+import { renderLine } from '../../providers/spoken-lines/render-line.ts';
+import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/spoken-lines/speech-cache.ts';
 import { type SpeakableOptions, toSpeakable } from './text/to-speakable.ts';
 
 /** A line that is rendered ahead must come within this, or another call renders it. */

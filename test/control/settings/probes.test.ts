@@ -2,6 +2,8 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
+import { KEYED_PROVIDERS } from '../../../src/contracts/setting-names.ts';
+import { PROBE_NAMES } from '../../../src/control/settings/probes.ts';
 import { readProjectFile } from '../../support/source-files.ts';
 import { startPlane } from './settings-plane.ts';
 
@@ -101,15 +103,20 @@ t.test('what is not set up is named, and an unknown probe does not exist', async
 const KEY = 'live-0123456789abcdef';
 const PROVIDERS: Record<string, { host: string; header: string; value: string }> = {
   openai: { host: 'api.openai.com', header: 'authorization', value: `Bearer ${KEY}` },
-  groq: { host: 'api.groq.com', header: 'authorization', value: `Bearer ${KEY}` },
   soniox: { host: 'api.soniox.com', header: 'authorization', value: `Bearer ${KEY}` },
   deepgram: { host: 'api.deepgram.com', header: 'authorization', value: `Token ${KEY}` },
-  assemblyai: { host: 'api.assemblyai.com', header: 'authorization', value: KEY },
   anthropic: { host: 'api.anthropic.com', header: 'x-api-key', value: KEY },
   cartesia: { host: 'api.cartesia.ai', header: 'x-api-key', value: KEY },
   elevenlabs: { host: 'api.elevenlabs.io', header: 'xi-api-key', value: KEY },
+  gemini: { host: 'generativelanguage.googleapis.com', header: 'x-goog-api-key', value: KEY },
   google: { host: 'generativelanguage.googleapis.com', header: 'x-goog-api-key', value: KEY },
 };
+
+t.test('every account has a probe', async (t) => {
+  // Sarvam documents no address that a key could be tried at.
+  t.same(Object.keys(PROVIDERS).concat('sarvam').sort(), [...KEYED_PROVIDERS].sort());
+  for (const name of KEYED_PROVIDERS) t.ok(PROBE_NAMES.includes(name), name);
+});
 
 t.test('a provider key is tried at its own provider, and no answer of ours shows it', async (t) => {
   const cert = readProjectFile('test/control/settings/fixtures/providers-test.cert.pem');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../../src/contracts/setting-names.ts';
 import { DEFAULT_VALUES, SystemValues } from '../../../src/contracts/system-settings.ts';
-import type { StoredSettings } from '../../../src/control/settings/settings-store.ts';
+import { createSettingsStore, type StoredSettings } from '../../../src/control/settings/settings-store.ts';
 import { startPlane } from './settings-plane.ts';
 
 const PATH = '/api/v1/settings';
@@ -56,9 +56,13 @@ t.test('a secret goes in, is obeyed, and never comes out again', async (t) => {
   t.match(read.json.secrets.openai_api_key, { set: false, tail: null });
   const short = await plane.call('PATCH', PATH, {
     headers: admin,
-    body: { secrets: { groq_api_key: 'shortkey1' } },
+    body: { secrets: { soniox_api_key: 'shortkey1' } },
   });
-  t.match(short.json.secrets.groq_api_key, { set: true, tail: null }, 'four characters of nine are too many');
+  t.match(
+    short.json.secrets.soniox_api_key,
+    { set: true, tail: null },
+    'four characters of nine are too many',
+  );
   for (const answer of [set, read, short]) {
     t.notMatch(answer.text, KEY.slice(0, 12));
     t.notMatch(answer.text, 'shortkey1');
@@ -101,6 +105,26 @@ t.test('a provider name opens the keys of providers only', async (t) => {
   for (const name of ['livekit', 'scripted', '__proto__', '', 's3'])
     t.equal(settings.providerKey(name), null, name);
 });
+
+t.test(
+  'a secret that no setting names any more goes with the next change, and the audit says so',
+  async (t) => {
+    const plane = await startPlane({ seeds: { openai_api_key: KEY } });
+    t.teardown(() => plane.stop());
+    const store = createSettingsStore(plane.store, plane.audit);
+    const before = (await store.read()) as StoredSettings;
+    const old = { groq_api_key: { sealed: plane.box.seal('key-of-a-vendor-that-went'), updated_at: '' } };
+    await store.write({ ...before, version: 2, secrets: { ...before.secrets, ...old } }, 1, null);
+    plane.settings.invalidate();
+    const headers = plane.as('admin');
+    t.notOk('groq_api_key' in (await plane.call('GET', PATH, { headers })).json.secrets);
+    const body = { values: { s3_region: 'eu-west-1' } };
+    t.equal((await plane.call('PATCH', PATH, { headers, body })).status, 200);
+    const after = (await store.read()) as StoredSettings;
+    t.same(Object.keys(after.secrets), ['openai_api_key']);
+    t.equal(after.version, 3);
+  },
+);
 
 t.test('the settings are for admins', async (t) => {
   const plane = await startPlane();

@@ -10,9 +10,10 @@ import type {
   LlmUsage,
   ToolCall,
 } from '../../../src/providers/language-model.ts';
-import type { PromptCacheEntry, PromptCachePort } from '../../../src/providers/llm/prompt-cache.ts';
 import { openLlm } from '../../../src/providers/open-providers.ts';
 import {
+  type PromptCacheEntry,
+  type PromptCachePort,
   type ProviderContext,
   type ProviderTrouble,
   plainContext,

@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
 import type { LlmDelta } from '../../../src/providers/language-model.ts';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
-import { openCallProviders } from '../../../src/providers/resilient/open-resilient.ts';
+import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
 import { openProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import type { SttTurnEvent } from '../../../src/providers/speech-to-text.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
@@ -35,7 +35,7 @@ async function open(
     report: (trouble) => void troubles.push(trouble),
   };
   const llm = { ...SCRIPTED, rules: [], fallback: { reply: 'I see.' } };
-  const providers = await openCallProviders(
+  const providers = await openResilientProviders(
     { stt: SCRIPTED, llm, tts: SCRIPTED, ...config },
     context,
     openProviderHealth(),

@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
 import { openTts } from '../../../src/providers/open-providers.ts';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderContext } from '../../../src/providers/provider-context.ts';
-import { openCallProviders } from '../../../src/providers/resilient/open-resilient.ts';
+import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
 import { openProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { hearingRate } from '../../../src/slot/audio/hearing-rate.ts';
 import { startDeepgram } from '../../emulators/deepgram.ts';
@@ -101,7 +101,7 @@ t.test(
       base_url: voice.wsUrl,
       voice: 'voice-1',
     };
-    const call = await openCallProviders(
+    const call = await openResilientProviders(
       {
         stt: { provider: 'deepgram', api_key: ears.key, base_url: ears.wsUrl, language: 'en' },
         llm: { provider: 'scripted', rules: [], fallback: { reply: 'I see.' } },

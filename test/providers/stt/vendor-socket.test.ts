@@ -1,6 +1,7 @@
 import t from 'tap';
+import { retryAfterMs } from '../../../src/platform/retry-after.ts';
 import { ProviderSettings } from '../../../src/providers/provider-settings.ts';
-import { retryAfterMs, tidyVendorText } from '../../../src/providers/vendor-refusal.ts';
+import { tidyVendorText } from '../../../src/providers/vendor-refusal.ts';
 import { openVendorSocket, type VendorSocketOptions } from '../../../src/providers/vendor-socket.ts';
 import { vendorUrl } from '../../../src/providers/vendor-url.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
@@ -195,13 +196,13 @@ t.test('R8 sockets: base_url takes the place of the host and keeps its path and 
 
 t.test('R8 sockets: Retry-After is read as seconds and as a date, within an hour', async (t) => {
   const now = Date.parse('2026-11-20T10:00:00Z');
-  t.equal(retryAfterMs('7', now), 7_000);
-  t.equal(retryAfterMs(' 0.5 ', now), 500);
-  t.equal(retryAfterMs('Fri, 20 Nov 2026 10:00:30 GMT', now), 30_000);
-  t.equal(retryAfterMs('Fri, 20 Nov 2026 09:00:00 GMT', now), 0);
-  t.equal(retryAfterMs('9999999', now), 3_600_000);
+  t.equal(retryAfterMs('7', 3_600_000, now), 7_000);
+  t.equal(retryAfterMs(' 0.5 ', 3_600_000, now), 500);
+  t.equal(retryAfterMs('Fri, 20 Nov 2026 10:00:30 GMT', 3_600_000, now), 30_000);
+  t.equal(retryAfterMs('Fri, 20 Nov 2026 09:00:00 GMT', 3_600_000, now), 0);
+  t.equal(retryAfterMs('9999999', 3_600_000, now), 3_600_000);
   for (const useless of [undefined, '', 'soon', '-5'])
-    t.equal(retryAfterMs(useless, now), undefined, `"${useless}" says nothing`);
+    t.equal(retryAfterMs(useless, 3_600_000, now), null, `"${useless}" says nothing`);
   t.equal(
     tidyVendorText('a\n\u0000b  key https://x/y?z=1 end', { secrets: ['key', undefined, ''] }),
     'a b *** (address) end',

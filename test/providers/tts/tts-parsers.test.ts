@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { CharacterWords } from '../../../src/providers/tts/character-words.ts';
 import { PcmSamples } from '../../../src/providers/tts/pcm-samples.ts';
 import { textPieces, worthSaying } from '../../../src/providers/tts/spoken-text.ts';
+import { CharacterWords } from '../../../src/providers/vendors/elevenlabs/character-words.ts';
 import { hear, isToneOf, openFor, SOCKET_VENDORS, startVoice } from './vendors.ts';
 
 t.test('samples are the same however their bytes were cut', async (t) => {

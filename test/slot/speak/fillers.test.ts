@@ -1,6 +1,6 @@
 import t from 'tap';
-import { fillerLines } from '../../../src/providers/filler-lines.ts';
 import { LocalProviderHealth, providerKey } from '../../../src/providers/resilient/provider-health.ts';
+import { fillerLines } from '../../../src/providers/spoken-lines/filler-lines.ts';
 import { type FillerReason, Fillers } from '../../../src/slot/speak/fillers.ts';
 import { predictedWaitMs } from '../../../src/slot/speak/predicted-wait.ts';
 import { until } from './spoken-call.ts';

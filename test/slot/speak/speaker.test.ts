@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { FRAME_SAMPLES } from '../../../src/contracts/limits.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { SpeechCache } from '../../../src/providers/speech-cache.ts';
+import { SpeechCache } from '../../../src/providers/spoken-lines/speech-cache.ts';
 import { LineCache } from '../../../src/slot/speak/line-cache.ts';
 import type { Clause, SpeakerHooks } from '../../../src/slot/speak/speaker.ts';
 import { speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';

@@ -1,0 +1,182 @@
+import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
+import { recordOf } from '../../../platform/json-shapes.ts';
+import type { ProviderContext } from '../../provider-context.ts';
+import type { FailureClass } from '../../provider-error.ts';
+import type { TextToSpeech } from '../../text-to-speech.ts';
+import type { ClauseStream } from '../../tts/clause-stream.ts';
+import { type ContextNews, createContextVoice } from '../../tts/context-voice.ts';
+import { type TtsModels, ttsModel } from '../../tts/tts-models.ts';
+import { present, VoiceSettings } from '../../tts/voice-settings.ts';
+import type { VendorRefusal } from '../../vendor-refusal.ts';
+import { vendorUrl } from '../../vendor-url.ts';
+import { type CharacterTimes, CharacterWords } from './character-words.ts';
+
+/** Contexts of one socket; the vendor closes the socket at the sixth (reference 5.1). */
+const MAX_CONTEXTS = 5;
+/** Hosts by region (reference 7.2). */
+const REGION_HOST = /^api(\.us|\.(eu|in|sg)\.residency)?\.elevenlabs\.io$/;
+
+/**
+ * Text to speech by ElevenLabs: its socket of many contexts, one socket per call and one context per clause.
+ *
+ * Settings: `voice` (id, required), `model` (eleven_flash_v2_5), `language`, `sample_rate` (the leg's), `stability`,
+ * `similarity_boost`, `style`, `speaker_boost`, `speed`, `auto_mode` (true), `word_timing` (true),
+ * `inactivity_timeout` (180 s), `seed`, `region_host`, `base_url`, `api_key`; ranges in vendor.ts. Throws
+ * `bad_provider_config`.
+ */
+export async function createElevenLabs(
+  known: TtsModels,
+  config: ProviderConfig,
+  context: ProviderContext,
+): Promise<TextToSpeech> {
+  const settings = new VoiceSettings(known, config);
+  const model = settings.model();
+  const sampleRate = settings.rate(context.sampleRate);
+  const apiKey = settings.key() ?? '';
+  const wordTiming = settings.flag('word_timing', true);
+  const region = settings.text('region_host', { maximumLength: 100, pattern: REGION_HOST });
+  const language = ttsModel(known, model)?.takesLanguage ? settings.baseLanguage() : undefined;
+  const voiceSettings = present({
+    stability: settings.ranged('stability'),
+    similarity_boost: settings.ranged('similarity_boost'),
+    style: settings.ranged('style'),
+    use_speaker_boost: optionalFlag(settings, 'speaker_boost'),
+    speed: settings.ranged('speed'),
+  });
+  const url = vendorUrl(settings, {
+    transport: 'ws',
+    standard: region === undefined ? known.baseUrl : `wss://${region}`,
+    path: `/v1/text-to-speech/${encodeURIComponent(settings.voice())}/multi-stream-input`,
+    query: {
+      model_id: model,
+      language_code: language,
+      // The vendor's default is mp3.
+      output_format: `pcm_${sampleRate}`,
+      auto_mode: settings.flag('auto_mode', true),
+      sync_alignment: wordTiming,
+      // A caller may think for longer than the vendor's 20 s, and a warm socket is the point of warming it.
+      inactivity_timeout: settings.ranged('inactivity_timeout'),
+      seed: settings.ranged('seed'),
+    },
+  });
+  const words = new WeakMap<ClauseStream, CharacterWords>();
+
+  return createContextVoice(
+    {
+      provider: 'elevenlabs',
+      model,
+      sampleRate,
+      socket: {
+        url,
+        headers: { 'xi-api-key': apiKey },
+        secrets: [apiKey],
+        readRefusal: ({ body }) => readDetail(body),
+        readClose: (_, reason) => (/no new text|timeout/i.test(reason) ? named(IDLE) : namedIn(reason)),
+      },
+      maxContexts: MAX_CONTEXTS,
+      clauseMessages: (context_id, text) => [
+        {
+          text: ' ',
+          context_id,
+          ...(Object.keys(voiceSettings).length > 0 ? { voice_settings: voiceSettings } : {}),
+        },
+        // The space says that the last word is whole. What was flushed is spoken to its end although the context is
+        // closed behind it, and only a closed context is answered with `isFinal`.
+        { text: `${text} `, context_id, flush: true },
+        { context_id, close_context: true },
+      ],
+      // It was told with the text that nothing follows; ids are never used again, so what still comes is dropped.
+      stopMessage: () => null,
+      farewell: { close_socket: true },
+      read: (message) => readMessage(message, { sampleRate, wordTiming, words }),
+      isIdleEnd: (failure) => failure.vendorCode === IDLE || failure.status === 1000,
+    },
+    context,
+  );
+}
+
+/** The vendor's name for a socket that was idle for longer than `inactivity_timeout`. */
+const IDLE = 'input_timeout_exceeded';
+
+/** The vendor's own error names; those that are not here are mapped by their status or close code. */
+const CLASSES: Readonly<Record<string, FailureClass>> = {
+  invalid_api_key: 'auth',
+  missing_api_key: 'auth',
+  'only_for_creator+': 'auth',
+  quota_exceeded: 'quota',
+  voice_not_found: 'config',
+  max_character_limit_exceeded: 'config',
+  too_many_concurrent_requests: 'rate_limit',
+  system_busy: 'rate_limit',
+  max_active_conversations: 'rate_limit',
+  [IDLE]: 'transient',
+};
+
+function named(code: unknown): VendorRefusal {
+  if (typeof code !== 'string') return {};
+  const known = Object.hasOwn(CLASSES, code) ? CLASSES[code] : undefined;
+  return { vendorCode: code, ...(known ? { class: known } : {}) };
+}
+
+/** `{"detail": {"status": ..., "message": ...}}` of a refused handshake. */
+function readDetail(body: string): VendorRefusal {
+  try {
+    const { detail } = JSON.parse(body);
+    const message = typeof detail?.message === 'string' ? { message: detail.message } : {};
+    return { ...named(detail?.status), ...message };
+  } catch {
+    return {};
+  }
+}
+
+/** A close frame has room for a sentence only; where it holds a known name, that tells more than its code. */
+function namedIn(reason: string): VendorRefusal {
+  return named(Object.keys(CLASSES).find((name) => reason.includes(name)));
+}
+
+function readMessage(
+  message: Record<string, unknown>,
+  options: { sampleRate: number; wordTiming: boolean; words: WeakMap<ClauseStream, CharacterWords> },
+): ContextNews | null {
+  const id = message.contextId ?? message.context_id;
+  const contextId = typeof id === 'string' ? id : null;
+  if (typeof message.error === 'string') {
+    const said = typeof message.message === 'string' ? { message: message.message } : {};
+    return { contextId, error: { class: 'config', ...named(message.error), ...said } };
+  }
+  if (contextId === null) return null;
+  const isLast = message.isFinal === true;
+  const times = options.wordTiming ? readAlignment(message.alignment) : null;
+  return {
+    contextId,
+    isLast,
+    ...(typeof message.audio === 'string' ? { audio: Buffer.from(message.audio, 'base64') } : {}),
+    words: (clause) => {
+      if (!options.wordTiming) return;
+      const collector = options.words.get(clause) ?? new CharacterWords();
+      options.words.set(clause, collector);
+      // The chunk's audio begins where what came before it ends, and its times count from there.
+      const offsetMs = (clause.samples * 1_000) / options.sampleRate;
+      if (times) clause.words(collector.push(times, offsetMs));
+      if (isLast) clause.words(collector.flush());
+    },
+  };
+}
+
+/** The vendor spells the durations in two ways (reference 5.1). Null where there is no usable alignment. */
+function readAlignment(alignment: unknown): CharacterTimes | null {
+  const fields = recordOf(alignment);
+  const { chars, charStartTimesMs: startsMs } = fields;
+  const durationsMs = fields.charDurationsMs ?? fields.charsDurationsMs;
+  if (!isListOf(chars, 'string') || !isListOf(startsMs, 'number') || !isListOf(durationsMs, 'number'))
+    return null;
+  return { chars, startsMs, durationsMs } as CharacterTimes;
+}
+
+function optionalFlag(settings: VoiceSettings, key: string): boolean | undefined {
+  return settings.raw(key) === undefined ? undefined : settings.flag(key, true);
+}
+
+function isListOf(value: unknown, type: 'string' | 'number'): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === type);
+}

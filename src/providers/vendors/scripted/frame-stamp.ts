@@ -1,0 +1,68 @@
+import { FRAME_SAMPLES } from '../../../contracts/limits.ts';
+
+/**
+ * Numbers written into audio frames, so that a dialler at the far end of a call can prove which frames came, came
+ * twice, came late or came after a `clear`. A stamp is four raw samples at the start of a 20 ms frame; it survives
+ * only an untouched path (no resampling, no ambient sound, no gain), which is what the bench measures.
+ */
+export interface FrameStamp {
+  /** Which speak() of the call, from 1. Frames of a call are ordered by `speak`, then by `frame`. */
+  speak: number;
+  /** Which frame of that speak(), from 0. */
+  frame: number;
+}
+
+/** Numbers wrap here, because a sample is 16 bits and stays positive: 0 to 32767. */
+export const STAMP_MODULUS = 0x8000;
+export const STAMP_SAMPLES = 4;
+
+const MARKER = 0x5a5a;
+const CHECK = 0x2a2a;
+
+/** Writes the stamp over the first four samples of the frame that begins at `at`. */
+export function stampFrame(samples: Int16Array, at: number, stamp: FrameStamp): void {
+  const speak = stamp.speak % STAMP_MODULUS;
+  const frame = stamp.frame % STAMP_MODULUS;
+  samples[at] = MARKER;
+  samples[at + 1] = speak;
+  samples[at + 2] = frame;
+  samples[at + 3] = checkOf(speak, frame);
+}
+
+/** The stamp of the frame that begins at `at`, or null where none stands or it was damaged. */
+export function readStamp(samples: Int16Array, at = 0): FrameStamp | null {
+  if (samples[at] !== MARKER) return null;
+  const speak = samples[at + 1];
+  const frame = samples[at + 2];
+  if (speak === undefined || frame === undefined || speak < 0 || frame < 0) return null;
+  return samples[at + 3] === checkOf(speak, frame) ? { speak, frame } : null;
+}
+
+/** Where the next stamp begins at or after `from`, or -1: finds the frame grid in a stream that was joined late. */
+export function findStamp(samples: Int16Array, from = 0): number {
+  for (let at = from; at + STAMP_SAMPLES <= samples.length; at++) {
+    if (readStamp(samples, at)) return at;
+  }
+  return -1;
+}
+
+/**
+ * A quiet 500 Hz tone in whole frames, each stamped. 500 Hz has a whole number of periods in a frame, so the tone
+ * goes on smoothly from frame to frame; at -36 dBFS no sample comes near the marker.
+ */
+export function stampedTone(frames: number, first: FrameStamp): Int16Array {
+  const samples = new Int16Array(frames * FRAME_SAMPLES);
+  for (let index = 0; index < frames; index++) {
+    samples.set(TONE_FRAME, index * FRAME_SAMPLES);
+    stampFrame(samples, index * FRAME_SAMPLES, { speak: first.speak, frame: first.frame + index });
+  }
+  return samples;
+}
+
+const TONE_FRAME = Int16Array.from({ length: FRAME_SAMPLES }, (_, index) =>
+  Math.round(500 * Math.sin((2 * Math.PI * 10 * index) / FRAME_SAMPLES)),
+);
+
+function checkOf(speak: number, frame: number): number {
+  return (speak ^ frame ^ CHECK) & 0x7fff;
+}
