@@ -17,7 +17,6 @@ import { fleetHealth } from './fleet-health.ts';
 import { DeskRelay } from './handoff/desk-relay.ts';
 import { watchHostPressure } from './host-pressure.ts';
 import { openFleetIngress } from './ingress/fleet-ingress.ts';
-import { DeliveryLoop } from './outbox/delivery-loop.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
 import { PromptCacheBroker } from './providers/prompt-cache-broker.ts';
@@ -158,14 +157,9 @@ async function startFleet(
   const bounds = { ...END_BOUNDS, ...options.bounds };
   let draining = false;
 
-  const outbox = new ResultsOutbox(store);
-  const delivery = new DeliveryLoop({
-    outbox,
-    coreSecret: settings.coreSecret,
-    ownOrigins: init.ownOrigins,
-    logger,
-  });
-  ends.push({ name: 'delivery', end: () => delivery.stop() });
+  const { coreSecret } = settings;
+  const outbox = new ResultsOutbox({ store, coreSecret, ownOrigins: init.ownOrigins, logger });
+  ends.push({ name: 'delivery', end: () => outbox.queue.stop() });
 
   const desk: DeskRelay = new DeskRelay({
     store,
@@ -186,7 +180,7 @@ async function startFleet(
     recordingsFolder: folders.recordings,
     outbox,
     takeNotes: (callId, folder, how) => desk.takeAll(callId, folder, how),
-    onTaken: (row) => delivery.offer(row),
+    onTaken: (row) => outbox.queue.offer(row.callId),
     logger,
   });
   ends.push({ name: 'intake', end: () => intake.stop() });
@@ -272,7 +266,7 @@ async function startFleet(
     logger,
   });
   ends.push({ name: 'orphans', end: () => orphans.stop() });
-  await offerStoredRows(outbox, delivery, folders.spool);
+  await startDelivery(outbox, folders.spool);
   // Orphans first: a place that one fills must not get a second process.
   await orphans.start();
   await desk.start();
@@ -287,7 +281,7 @@ async function startFleet(
   ends.push({ name: 'progress watch', end: () => watch.stop() });
   const pressure = await watchHostPressure({
     dataDir: folders.root,
-    pendingResults: () => delivery.pending().count,
+    pendingResults: () => outbox.queue.pending().count,
     logger,
   });
   ends.push({ name: 'host pressure', end: () => pressure.stop() });
@@ -300,7 +294,7 @@ async function startFleet(
         draining,
         media: rooms.health(),
         pressure: pressure.current(),
-        results: delivery.pending(),
+        results: outbox.queue.pending(),
         handoffs: desk.pending,
         providers: providerHealth.entries(),
         foreignFolders: intake.foreignFolders,
@@ -336,7 +330,7 @@ async function startFleet(
       await pool.drain();
       await intake.settled();
       const until = Date.now() + LAST_DELIVERIES_MS;
-      while ((delivery.active || desk.active) && Date.now() < until) await sleepMs(LOOK_AGAIN_MS);
+      while ((outbox.queue.isActive || desk.active) && Date.now() < until) await sleepMs(LOOK_AGAIN_MS);
     },
   };
 }
@@ -346,16 +340,12 @@ async function startFleet(
  * the proof that everything of the folder had been taken in, so what is left of it goes, and delivery may start. Must
  * run before anything else looks into the spool.
  */
-async function offerStoredRows(
-  outbox: ResultsOutbox,
-  delivery: DeliveryLoop,
-  spoolFolder: string,
-): Promise<void> {
-  for await (const row of outbox.all()) {
-    const folder = join(spoolFolder, row.callId);
+async function startDelivery({ queue }: ResultsOutbox, spoolFolder: string): Promise<void> {
+  for await (const { callId } of queue.all()) {
+    const folder = join(spoolFolder, callId);
     if (existsSync(folder)) await removeFolder(folder);
-    delivery.offer(row);
   }
+  await queue.start();
 }
 
 /** What every slot is told. Its own control plane is reached on loopback, also on one host over HTTP (D-12). */

@@ -14,3 +14,12 @@ export function retryAfterMs(
   const waitMs = isSeconds ? Number(text) * 1_000 : isDate ? Date.parse(text) - nowMs : Number.NaN;
   return Number.isFinite(waitMs) ? Math.min(Math.max(0, Math.round(waitMs)), maximumMs) : null;
 }
+
+/** The wait that an answer of 429 or 503 asks for, in ms; null where it asks for none, or not in a usable way. */
+export function askedRetryMs(
+  answer: { status: number; headers: Readonly<Record<string, string | string[] | undefined>> },
+  nowMs: number,
+): number | null {
+  const mayAsk = answer.status === 429 || answer.status === 503;
+  return mayAsk ? retryAfterMs(answer.headers['retry-after'], Number.POSITIVE_INFINITY, nowMs) : null;
+}

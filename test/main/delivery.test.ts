@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { DeliveryLoop, MAX_PER_RECEIVER } from '../../src/main/outbox/delivery-loop.ts';
-import { type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
-import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, waitAfterFailure } from '../../src/main/outbox/retry-schedule.ts';
+import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, ENDLESS_RETRIES } from '../../src/main/outbox/post-json.ts';
+import { MAX_PER_RECEIVER, type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
+import { retryWaitMs } from '../../src/platform/delivery-queue/retry-policy.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { quietLogger, startReceiver, tempFolder, until } from './harness.ts';
 import { standingClock } from './standing-clock.ts';
+
+const START_MS = 1_800_000_000_000;
 
 async function workplace(
   webhookUrl: string,
@@ -13,16 +15,17 @@ async function workplace(
 ) {
   const folder = join(await tempFolder(), 'store');
   const store = openKeyValueStore(folder);
-  const outbox = new ResultsOutbox(store);
-  const clock = standingClock(1_800_000_000_000);
-  const loop = new DeliveryLoop({
-    outbox,
+  const clock = standingClock(START_MS);
+  const outbox = new ResultsOutbox({
+    store,
     coreSecret: options.coreSecret ?? '',
     ownOrigins: options.own ?? [],
     logger: quietLogger(),
     clock,
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    timeoutMs: options.timeoutMs,
   });
+  const loop = outbox.queue;
+  await loop.start();
   const put = async (callId: string, url = webhookUrl) => {
     const row: OutboxRow = {
       callId,
@@ -34,11 +37,11 @@ async function workplace(
       lastError: null,
     };
     await outbox.add(row, JSON.stringify({ session_id: row.sessionId }));
-    loop.offer(row);
+    loop.offer(callId);
   };
   const rows = async () => {
     const found: OutboxRow[] = [];
-    for await (const row of outbox.all()) found.push(row);
+    for await (const row of loop.all()) found.push(row);
     return found;
   };
   return { folder, store, outbox, clock, loop, put, rows };
@@ -197,14 +200,15 @@ t.test(
 
     receiver.behave(200);
     const reopened = openKeyValueStore(folder);
-    const outbox = new ResultsOutbox(reopened);
-    const next = new DeliveryLoop({ outbox, coreSecret: '', ownOrigins: [], logger: quietLogger() });
-    let owed = 0;
-    for await (const row of outbox.all()) {
-      owed += 1;
-      next.offer({ ...row, nextAttemptAtMs: 0 });
-    }
-    t.equal(owed, MAX_PER_RECEIVER * 3, 'the next start finds them');
+    const { queue: next } = new ResultsOutbox({
+      store: reopened,
+      coreSecret: '',
+      ownOrigins: [],
+      logger: quietLogger(),
+      clock: standingClock(START_MS),
+    });
+    await next.start();
+    t.equal(next.pending().count, MAX_PER_RECEIVER * 3, 'the next start finds them');
     await until(() => next.pending().count === 0);
     t.equal(new Set(receiver.got.map(({ body }) => body.session_id)).size, MAX_PER_RECEIVER * 3);
     await next.stop();
@@ -214,10 +218,12 @@ t.test(
 );
 
 t.test('the back-off has full jitter, a ceiling and no end', async (t) => {
-  t.equal(waitAfterFailure(4, true, 0), 0);
-  t.equal(waitAfterFailure(5, true, 0.5), 5_000);
-  for (const attempts of [20, 1_000, 1e6]) t.equal(waitAfterFailure(attempts, true, 1), BACKOFF_MAX_MS);
-  t.equal(waitAfterFailure(1e6, false, 1), BACKOFF_MAX_MS);
+  const wait = (attempts: number, isTransient: boolean, random: number) =>
+    retryWaitMs(ENDLESS_RETRIES, attempts, { isTransient, retryAfterMs: null }, random);
+  t.equal(wait(4, true, 0), 0);
+  t.equal(wait(5, true, 0.5), 5_000);
+  for (const attempts of [20, 1_000, 1e6]) t.equal(wait(attempts, true, 1), BACKOFF_MAX_MS);
+  t.equal(wait(1e6, false, 1), BACKOFF_MAX_MS);
 });
 
 t.test('a wall clock that was set back does not park a result for days', async (t) => {
@@ -233,7 +239,7 @@ t.test('a wall clock that was set back does not park a result for days', async (
     lastError: 'receiver unreachable',
   };
   await outbox.add(row, '{}');
-  loop.offer(row);
+  loop.offer(row.callId);
   t.equal(clock.nextInMs(), BACKOFF_MAX_MS);
   clock.pass(BACKOFF_MAX_MS);
   await until(async () => (await rows()).length === 0);

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FleetHealth } from '../../src/contracts/fleet.ts';
 import { type Main, type MainOptions, startMain } from '../../src/main/main.ts';
+import { ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
+import type { KeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { projectRoot } from '../../src/platform/project-paths.ts';
 import { readSettings, type Settings } from '../../src/platform/settings.ts';
@@ -23,6 +25,11 @@ export function fixture(name: string): string {
 
 export function quietLogger(): Logger {
   return createLogger({ level: process.env.TEST_LOG ?? 'silent', role: 'test' });
+}
+
+/** The results outbox of a store, which delivers nothing. */
+export function idleOutbox(store: KeyValueStore): ResultsOutbox {
+  return new ResultsOutbox({ store, coreSecret: '', ownOrigins: [], logger: quietLogger() });
 }
 
 const tempFolders: string[] = [];

@@ -3,12 +3,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
+import type { OutboxRow } from '../../src/main/outbox/results-outbox.ts';
 import { SpoolIntake, takeFolder } from '../../src/main/outbox/spool-intake.ts';
 import { recordingPath } from '../../src/main/outbox/store-recording.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { readWav, wavHeader } from '../../src/platform/wav.ts';
-import { fixture, quietLogger, tempFolder } from './harness.ts';
+import { fixture, idleOutbox, quietLogger, tempFolder } from './harness.ts';
 
 const CALL_ID = 'call-1';
 const KEY = '2026/11/session-1.wav';
@@ -47,7 +47,7 @@ async function dataFolder(how: 'finished' | 'orphaned', key = KEY): Promise<stri
 
 async function takeIn(dataDir: string): Promise<{ row: OutboxRow | null; rows: OutboxRow[]; body: unknown }> {
   const store = openKeyValueStore(join(dataDir, 'store'));
-  const outbox = new ResultsOutbox(store);
+  const outbox = idleOutbox(store);
   const row = await takeFolder(CALL_ID, 'slot_died', {
     spoolFolder: join(dataDir, 'spool'),
     recordingsFolder: join(dataDir, 'recordings'),
@@ -55,7 +55,7 @@ async function takeIn(dataDir: string): Promise<{ row: OutboxRow | null; rows: O
     logger: quietLogger(),
   });
   const rows: OutboxRow[] = [];
-  for await (const each of outbox.all()) rows.push(each);
+  for await (const each of outbox.queue.all()) rows.push(each);
   const body: unknown = JSON.parse(outbox.body(CALL_ID) ?? 'null');
   await store.close();
   return { row, rows, body };
@@ -126,7 +126,7 @@ t.test('a folder of another version stays, is counted, and does not hold up the 
   const intake = new SpoolIntake({
     spoolFolder: join(dataDir, 'spool'),
     recordingsFolder: join(dataDir, 'recordings'),
-    outbox: new ResultsOutbox(store),
+    outbox: idleOutbox(store),
     onTaken: (row) => taken.push(row.callId),
     logger: quietLogger(),
   });
@@ -143,7 +143,7 @@ t.test('a folder of another version stays, is counted, and does not hold up the 
 t.test('an intake that the store refuses is tried again and loses nothing', async (t) => {
   const dataDir = await dataFolder('finished');
   const store = openKeyValueStore(join(dataDir, 'store'));
-  const outbox = new ResultsOutbox(store);
+  const outbox = idleOutbox(store);
   const taken: string[] = [];
   const options = {
     spoolFolder: join(dataDir, 'spool'),
@@ -158,7 +158,7 @@ t.test('an intake that the store refuses is tried again and loses nothing', asyn
   t.equal(failing.failedFolders, 1);
   t.strictSame(taken, []);
   const reopened = openKeyValueStore(join(dataDir, 'store'));
-  const intake = new SpoolIntake({ ...options, outbox: new ResultsOutbox(reopened) });
+  const intake = new SpoolIntake({ ...options, outbox: idleOutbox(reopened) });
   intake.take(CALL_ID, 'slot_died');
   await intake.settled();
   t.strictSame(taken, [CALL_ID]);

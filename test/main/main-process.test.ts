@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { startTicks } from '../../src/platform/process-identity.ts';
 import {
   call,
   fixture,
+  idleOutbox,
   rawCaller,
   startReceiver,
   startWorker,
@@ -137,7 +137,7 @@ t.test('R3 a main killed while it removed the last of a folder leaves no result 
     mkdirSync(join(dataDir, 'store'));
     const store = openKeyValueStore(join(dataDir, 'store'));
     const row = { callId: 'call-1', sessionId: 's-1', webhookUrl: receiver.url, createdAtMs: Date.now() };
-    await new ResultsOutbox(store).add(
+    await idleOutbox(store).add(
       { ...row, attempts: 0, nextAttemptAtMs: Date.now(), lastError: null },
       JSON.stringify({ session_id: 's-1' }),
     );

@@ -30,8 +30,6 @@ export interface CallEventParts {
   /** The push of the bot as calls get it now; null where the bot has none or is gone. */
   pushOf: (botId: string) => Promise<PostCallPush | null>;
   system: SystemVariables;
-  /** Called after messages were queued. */
-  queued: () => void;
   logger: Logger;
   nowMs: () => number;
 }
@@ -131,11 +129,10 @@ async function workOffBatch(parts: CallEventParts, notes: Table<Note>): Promise<
     else messages.push(...(await messagesAbout(parts, note, note.type)));
   }
   // First the messages, then the notes: the other way round a death in between would lose them.
-  const added = messages.length === 0 ? 0 : await parts.deliveries.add(messages);
+  if (messages.length > 0) await parts.deliveries.add(messages);
   await parts.store.transaction((writes) => {
     for (const { key } of batch) writes.remove(notes, key);
   });
-  if (added > 0) parts.queued();
   return batch.length === BATCH;
 }
 

@@ -1,39 +1,7 @@
+import type { RetryPolicy } from '../../platform/delivery-queue/retry-policy.ts';
+import { type DeliveryProgress, DeliveryQueue, type DeliveryUse } from '../../platform/delivery-queue.ts';
 import type { KeyValueStore, StoreKey, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { AttemptLog, Delivery } from './delivery.ts';
-import { MAX_WAIT_MS } from './retry-plan.ts';
-
-/**
- * The durable queue of outbound messages and its log. Every promise resolves when what it says is on disk. Every
- * implementation passes `test/control/crm/delivery-store-conformance.ts`.
- */
-export interface DeliveryStore {
-  /** Adds each unless its id exists; how many were new. */
-  add(deliveries: readonly Delivery[]): Promise<number>;
-  get(id: string): Promise<Delivery | null>;
-  /** Receivers with something pending. */
-  busyEndpoints(): Promise<string[]>;
-  /** Messages of one receiver that are due, the one that is longest so in front. */
-  due(endpointId: string, nowMs: number, limit: number): Promise<Delivery[]>;
-  /** When the next one of this receiver will be due that is not yet; null without any. */
-  nextDueMs(endpointId: string, nowMs: number): Promise<number | null>;
-  pendingCount(): Promise<number>;
-  /** Notes what became of a message, with the attempt where one was made. A message that is gone stays gone. */
-  settle(delivery: Delivery, attempt: AttemptLog | null): Promise<void>;
-  /** Logs an attempt that belongs to no queued message. */
-  log(endpointId: string, attempt: AttemptLog): Promise<void>;
-  /** Newest first, at most {@link MAX_LOGGED_ATTEMPTS}. */
-  attempts(endpointId: string): Promise<AttemptLog[]>;
-  /** Messages of one receiver by the time they arose, newest first. */
-  list(endpointId: string, query: DeliveryQuery): Promise<Delivery[]>;
-  /** Makes finished messages pending again, from the first attempt; how many were. */
-  replay(ids: readonly string[], nowMs: number): Promise<number>;
-  /** Removes everything of one receiver. */
-  removeEndpoint(endpointId: string): Promise<void>;
-  /** Removes every message and log line of one call, sent or not; how many messages. */
-  forgetCall(sessionId: string): Promise<number>;
-  /** Removes finished messages that are too old or too many; how many. */
-  prune(nowMs: number): Promise<number>;
-}
 
 export interface DeliveryQuery {
   limit: number;
@@ -41,6 +9,15 @@ export interface DeliveryQuery {
   /** ISO 8601 UTC, both included. */
   from?: string;
   to?: string;
+}
+
+/** What an attempt leaves beside its outcome. */
+export interface SentDelivery {
+  /** Null where no request was made. */
+  log: AttemptLog | null;
+  /** The receiver could at least be put together, or failed to be: it counts as an attempt. */
+  isAttempt: boolean;
+  url: string;
 }
 
 export const MAX_LOGGED_ATTEMPTS = 50;
@@ -51,11 +28,30 @@ const MAX_FINISHED = 50_000;
 const BATCH = 500;
 const DAY_MS = 86_400_000;
 
-export function createDeliveryStore(store: KeyValueStore): DeliveryStore {
-  return new LmdbDeliveries(store);
-}
+/**
+ * When a message is tried again (D-51): after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. The first
+ * attempt is made at once, the tenth is the last.
+ */
+export const MESSAGE_RETRIES: RetryPolicy = {
+  quickWaitsMs: [],
+  stepsMs: [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((seconds) => seconds * 1_000),
+  givesUp: true,
+  jitter: [0.8, 1.2],
+  longestWaitMs: 1.2 * DAY_MS,
+};
 
-class LmdbDeliveries implements DeliveryStore {
+/** How a message is sent. */
+export type DeliverySending = Pick<
+  DeliveryUse<Delivery, SentDelivery>,
+  'attempt' | 'afterwards' | 'logger' | 'clock'
+>;
+
+/**
+ * Outbound messages: the queue of those that wait, the finished ones that can be replayed, and a log of attempts. Every
+ * promise resolves when what it says is on disk.
+ */
+export class DeliveryStore {
+  readonly queue: DeliveryQueue<Delivery, SentDelivery>;
   private readonly store: KeyValueStore;
   private readonly rows: Table<Delivery>;
   /** `[endpoint, next attempt, id]`. */
@@ -69,25 +65,66 @@ class LmdbDeliveries implements DeliveryStore {
   /** `[endpoint, number]`, the number rising. */
   private readonly attemptLogs: Table<AttemptLog>;
 
-  constructor(store: KeyValueStore) {
+  constructor(store: KeyValueStore, sending: DeliverySending) {
     this.store = store;
-    this.rows = store.table('deliveries');
     this.dueKeys = store.table('deliveries-due');
     this.byEndpoint = store.table('deliveries-by-endpoint');
     this.finished = store.table('deliveries-finished');
     this.bySession = store.table('deliveries-by-session');
     this.attemptLogs = store.table('delivery-log');
+    this.queue = new DeliveryQueue({
+      name: 'message',
+      table: 'deliveries',
+      waiting: 'deliveries-due',
+      keyOf: (row) => row.id,
+      // A receiver hears of the end of a call only after its start.
+      routeOf: ({ endpoint_id, session_id, id, after }) => ({
+        lane: `${endpoint_id} ${session_id ?? id}`,
+        position: after === null ? 0 : 1,
+        receiver: endpoint_id,
+      }),
+      factsOf: ({ id, endpoint_id, type, session_id }) => ({
+        delivery_id: id,
+        endpoint_id,
+        type,
+        session_id,
+      }),
+      progress: {
+        read: (row) => (row.state === 'pending' ? progressOf(row) : null),
+        write: (_writes, row, { attempts, nextAttemptAtMs, lastError }) => ({
+          ...row,
+          attempts,
+          next_attempt_ms: nextAttemptAtMs,
+          last_error: lastError,
+        }),
+      },
+      bounds: { inFlight: 32, perReceiver: 2 },
+      retry: MESSAGE_RETRIES,
+      settled: (writes, row, { kind, detail, ...said }) => {
+        if (detail.log) this.append(writes, row.endpoint_id, detail.log);
+        const tried = {
+          ...row,
+          attempts_total: row.attempts_total + (detail.isAttempt ? 1 : 0),
+          last_status: detail.isAttempt ? (detail.log?.response?.status ?? null) : row.last_status,
+          last_error: 'error' in said ? said.error : null,
+        };
+        if (kind === 'failed') return tried;
+        const finished_at = new Date(sending.clock?.nowMs() ?? Date.now()).toISOString();
+        return { ...tried, state: kind === 'delivered' ? 'delivered' : 'dead', finished_at };
+      },
+      written: (writes, before, after) => this.index(writes, before, after),
+      ...sending,
+      store,
+    });
+    this.rows = this.queue.rows;
   }
 
+  /** Adds each unless its id exists; how many were new. */
   add(deliveries: readonly Delivery[]): Promise<number> {
-    return this.store.transaction((writes) => {
-      let added = 0;
-      for (const delivery of deliveries) {
-        if (writes.get(this.rows, delivery.id)) continue;
-        this.write(writes, undefined, delivery);
-        added++;
-      }
-      return added;
+    return this.queue.transaction(({ get, put }) => {
+      const fresh = deliveries.filter(({ id }) => get(id) === undefined);
+      for (const delivery of fresh) put(delivery);
+      return fresh.length;
     });
   }
 
@@ -95,55 +132,16 @@ class LmdbDeliveries implements DeliveryStore {
     return this.rows.get(id) ?? null;
   }
 
-  async busyEndpoints(): Promise<string[]> {
-    const found: string[] = [];
-    let from: [string] | [string, number] | undefined;
-    for (;;) {
-      const [key] = this.dueKeys.keys({ limit: 1, ...(from ? { start: from } : {}) });
-      if (!Array.isArray(key)) return found;
-      const endpoint = String(key[0]);
-      found.push(endpoint);
-      from = [endpoint, Number.MAX_SAFE_INTEGER];
-    }
-  }
-
-  async due(endpointId: string, nowMs: number, limit: number): Promise<Delivery[]> {
-    const keys = this.dueKeys.keys({ limit, start: [endpointId], end: [endpointId, nowMs + 1] });
-    // A clock that was set back must not keep a message waiting for longer than the longest plan.
-    const tooFar = this.dueKeys.keys({
-      limit: Math.max(1, limit - keys.length),
-      start: [endpointId, nowMs + MAX_WAIT_MS + 1],
-      end: [endpointId, Number.MAX_SAFE_INTEGER],
-    });
-    return this.load([...keys, ...tooFar].slice(0, limit), 2);
-  }
-
-  async nextDueMs(endpointId: string, nowMs: number): Promise<number | null> {
-    const [key] = this.dueKeys.keys({
-      limit: 1,
-      start: [endpointId, nowMs + 1],
-      end: [endpointId, Number.MAX_SAFE_INTEGER],
-    });
-    return Array.isArray(key) ? Number(key[1]) : null;
-  }
-
   async pendingCount(): Promise<number> {
     return this.dueKeys.count();
   }
 
-  settle(delivery: Delivery, attempt: AttemptLog | null): Promise<void> {
-    return this.store.transaction((writes) => {
-      const before = writes.get(this.rows, delivery.id);
-      if (!before) return;
-      this.write(writes, before, delivery);
-      if (attempt) this.append(writes, delivery.endpoint_id, attempt);
-    });
-  }
-
+  /** Logs an attempt that belongs to no queued message. */
   log(endpointId: string, attempt: AttemptLog): Promise<void> {
     return this.store.transaction((writes) => this.append(writes, endpointId, attempt));
   }
 
+  /** Newest first, at most {@link MAX_LOGGED_ATTEMPTS}. */
   async attempts(endpointId: string): Promise<AttemptLog[]> {
     return this.attemptLogs
       .range({
@@ -155,6 +153,7 @@ class LmdbDeliveries implements DeliveryStore {
       .map((entry) => entry.value);
   }
 
+  /** Messages of one receiver by the time they arose, newest first. */
   async list(endpointId: string, query: DeliveryQuery): Promise<Delivery[]> {
     const found: Delivery[] = [];
     // "~" sorts behind every date and every id.
@@ -178,25 +177,21 @@ class LmdbDeliveries implements DeliveryStore {
     }
   }
 
+  /** Makes finished messages pending again, from the first attempt; how many were. */
   replay(ids: readonly string[], nowMs: number): Promise<number> {
-    return this.store.transaction((writes) => {
+    return this.queue.transaction(({ get, put }) => {
       let replayed = 0;
       for (const id of ids) {
-        const row = writes.get(this.rows, id);
+        const row = get(id);
         if (!row || row.state === 'pending' || row.body === '') continue;
-        this.write(writes, row, {
-          ...row,
-          state: 'pending',
-          attempts: 0,
-          next_attempt_ms: nowMs,
-          finished_at: null,
-        });
+        put({ ...row, state: 'pending', attempts: 0, next_attempt_ms: nowMs, finished_at: null });
         replayed++;
       }
       return replayed;
     });
   }
 
+  /** Removes everything of one receiver. */
   async removeEndpoint(endpointId: string): Promise<void> {
     for (;;) {
       const rows = await this.list(endpointId, { limit: BATCH });
@@ -209,6 +204,7 @@ class LmdbDeliveries implements DeliveryStore {
     );
   }
 
+  /** Removes every message and log line of one call, sent or not; how many messages. */
   async forgetCall(sessionId: string): Promise<number> {
     const rows = this.load(
       this.bySession.keys({ limit: BATCH, start: [sessionId], end: [sessionId, '~'] }),
@@ -225,6 +221,7 @@ class LmdbDeliveries implements DeliveryStore {
     return rows.length;
   }
 
+  /** Removes finished messages that are too old or too many; how many. */
   async prune(nowMs: number): Promise<number> {
     const oldest = new Date(nowMs - KEEP_FINISHED_DAYS * DAY_MS).toISOString();
     const tooOld = this.finished.keys({ limit: BATCH, end: [oldest] });
@@ -244,33 +241,28 @@ class LmdbDeliveries implements DeliveryStore {
     return rows;
   }
 
-  private write(writes: Transaction, before: Delivery | undefined, after: Delivery): void {
-    if (before) this.unindex(writes, before);
-    writes.put(this.rows, after.id, after);
-    writes.put(this.byEndpoint, [after.endpoint_id, after.created_at, after.id], 1);
-    if (after.session_id !== null) writes.put(this.bySession, [after.session_id, after.id], 1);
-    if (after.state === 'pending') {
-      writes.put(this.dueKeys, [after.endpoint_id, after.next_attempt_ms, after.id], 1);
-    } else {
-      writes.put(this.finished, [after.finished_at ?? after.created_at, after.id], 1);
+  private index(writes: Transaction, before: Delivery | undefined, after: Delivery | null): void {
+    if (before) {
+      writes.remove(this.dueKeys, [before.endpoint_id, before.next_attempt_ms, before.id]);
+      writes.remove(this.finished, [before.finished_at ?? before.created_at, before.id]);
     }
-  }
-
-  private unindex(writes: Transaction, row: Delivery): void {
-    writes.remove(this.dueKeys, [row.endpoint_id, row.next_attempt_ms, row.id]);
-    writes.remove(this.finished, [row.finished_at ?? row.created_at, row.id]);
+    const row = after ?? before;
+    if (!row) return;
+    const made = [row.endpoint_id, row.created_at, row.id];
+    if (after) writes.put(this.byEndpoint, made, 1);
+    else writes.remove(this.byEndpoint, made);
+    const ofCall = [row.session_id ?? '', row.id];
+    if (row.session_id !== null && after) writes.put(this.bySession, ofCall, 1);
+    else writes.remove(this.bySession, ofCall);
+    if (after?.state === 'pending')
+      writes.put(this.dueKeys, [row.endpoint_id, row.next_attempt_ms, row.id], 1);
+    else if (after) writes.put(this.finished, [row.finished_at ?? row.created_at, row.id], 1);
   }
 
   private remove(rows: readonly Delivery[], lines: readonly StoreKey[] = []): Promise<void> {
-    return this.store.transaction((writes) => {
+    return this.queue.transaction(({ writes, remove }) => {
       for (const key of lines) writes.remove(this.attemptLogs, key);
-      for (const row of rows) {
-        const now = writes.get(this.rows, row.id) ?? row;
-        this.unindex(writes, now);
-        writes.remove(this.byEndpoint, [row.endpoint_id, row.created_at, row.id]);
-        if (row.session_id !== null) writes.remove(this.bySession, [row.session_id, row.id]);
-        writes.remove(this.rows, row.id);
-      }
+      for (const { id } of rows) remove(id);
     });
   }
 
@@ -292,4 +284,13 @@ class LmdbDeliveries implements DeliveryStore {
 
 function logEnd(endpointId: string): [string, number] {
   return [endpointId, Number.MAX_SAFE_INTEGER];
+}
+
+function progressOf(row: Delivery): DeliveryProgress {
+  return {
+    createdAtMs: Date.parse(row.created_at),
+    attempts: row.attempts,
+    nextAttemptAtMs: row.next_attempt_ms,
+    lastError: row.last_error,
+  };
 }

@@ -1,12 +1,14 @@
 import type { IntegrationLogEntry, PostCallPush } from '../../contracts/crm.ts';
+import { describeError } from '../../platform/app-error.ts';
+import type { QueueClock } from '../../platform/delivery-queue.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { CallFacts, SystemVariables } from '../calls/after-call.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import { type CallEvents, createCallEvents } from './call-events.ts';
-import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts';
-import { type DeliveryClock, DeliveryWorker, SYSTEM_CLOCK } from './delivery-worker.ts';
+import { messageSending } from './deliver-message.ts';
+import { DeliveryStore } from './delivery-store.ts';
 import { BOT_PUSH_PREFIX, createEndpointStore } from './endpoint-store.ts';
 import type { TargetParts } from './targets.ts';
 
@@ -22,7 +24,7 @@ export interface OutboundParts {
   noteIntegration: (sessionId: string, entry: IntegrationLogEntry) => Promise<void>;
   system: SystemVariables;
   logger: Logger;
-  clock?: DeliveryClock;
+  clock?: QueueClock;
   timeoutMs?: number;
 }
 
@@ -42,51 +44,57 @@ export interface Outbound extends TargetParts {
   stop(): Promise<void>;
 }
 
+const PRUNE_EVERY_MS = 3_600_000;
+/** A queue that could not be read at the start is read again after this. */
+const READ_AGAIN_MS = 5_000;
+
 export function createOutbound(parts: OutboundParts): Outbound {
-  const clock = parts.clock ?? SYSTEM_CLOCK;
-  const { store, http, box, pushOf, secretsOf, call, system, noteIntegration, logger } = parts;
-  const endpoints = createEndpointStore(store);
-  const deliveries = createDeliveryStore(store);
-  const target: TargetParts = { endpoints, box, pushOf, secretsOf, call, system };
-  const worker = new DeliveryWorker({
-    ...target,
-    http,
-    deliveries,
-    noteIntegration,
-    logger,
-    clock,
-    ...(parts.timeoutMs === undefined ? {} : { timeoutMs: parts.timeoutMs }),
-  });
-  const events = createCallEvents({
-    store,
-    endpoints,
-    deliveries,
-    call,
-    pushOf,
-    system,
-    queued: () => worker.wake(),
-    logger,
-    nowMs: () => clock.nowMs(),
-  });
+  const { store, http, box, pushOf, secretsOf, call, system, noteIntegration, logger, clock, timeoutMs } =
+    parts;
+  const nowMs = () => clock?.nowMs() ?? Date.now();
+  const target: TargetParts = { endpoints: createEndpointStore(store), box, pushOf, secretsOf, call, system };
+  const sending = messageSending({ ...target, http, noteIntegration, logger, nowMs, timeoutMs });
+  const deliveries = new DeliveryStore(store, { ...sending, logger, clock });
+  const { endpoints } = target;
+  const events = createCallEvents({ store, endpoints, deliveries, call, pushOf, system, logger, nowMs });
+  let isStopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Goes on with what lies there, then removes once an hour what has been finished for long. */
+  const tend = async (isRead: boolean) => {
+    let hasRead = isRead;
+    try {
+      if (!hasRead) await deliveries.queue.start();
+      hasRead = true;
+      while (!isStopped && (await deliveries.prune(nowMs())) > 0);
+    } catch (error) {
+      logger.error({ err: describeError(error) }, 'the messages that are kept cannot be read or removed');
+    }
+    if (!isStopped)
+      timer = setTimeout(() => void tend(hasRead), hasRead ? PRUNE_EVERY_MS : READ_AGAIN_MS).unref();
+  };
+
   return {
     ...target,
     http,
     deliveries,
     afterWrite: events.afterWrite,
-    nowMs: () => clock.nowMs(),
+    nowMs,
     start() {
+      void tend(false);
       void events.workOff();
-      worker.wake();
     },
-    wake: () => worker.wake(),
+    wake: () => deliveries.queue.wake(),
     async forgetBot(botId) {
       const id = `${BOT_PUSH_PREFIX}${botId}`;
       await endpoints.remove(id);
       await deliveries.removeEndpoint(id);
     },
     async stop() {
+      isStopped = true;
+      clearTimeout(timer);
       await events.stop();
-      await worker.stop();
+      await deliveries.queue.stop();
     },
   };
 }

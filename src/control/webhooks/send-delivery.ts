@@ -1,7 +1,7 @@
 import { type GuardedHttp, OutboundFailure } from '../../platform/guarded-http.ts';
+import { askedRetryMs } from '../../platform/retry-after.ts';
 import { PRODUCT_VERSION } from '../../platform/version.ts';
 import type { AttemptLog, Delivery } from './delivery.ts';
-import { retryAfterMs } from './retry-plan.ts';
 import { webhookHeaders } from './sign-webhook.ts';
 
 /** Where a message goes now, with everything that is secret about it. */
@@ -13,7 +13,7 @@ export interface Target {
 }
 
 /** A receiver that has not answered by then has failed (D-51). */
-export const DELIVERY_TIMEOUT_MS = 15_000;
+const DELIVERY_TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 65_536;
 /** What the log keeps of a body. */
 const MAX_LOGGED_REQUEST = 16_384;
@@ -21,8 +21,6 @@ const MAX_LOGGED_ANSWER = 4_096;
 
 export interface AttemptOutcome {
   delivered: boolean;
-  /** 410: the receiver wants nothing more. */
-  gone: boolean;
   retryAfterMs: number | null;
   log: AttemptLog;
 }
@@ -70,11 +68,7 @@ export async function sendDelivery(
     const delivered = answer.status >= 200 && answer.status < 300;
     return {
       delivered,
-      gone: answer.status === 410,
-      retryAfterMs:
-        answer.status === 429 || answer.status === 503
-          ? retryAfterMs(answer.headers['retry-after'], nowMs)
-          : null,
+      retryAfterMs: askedRetryMs(answer, nowMs),
       log: {
         ...log,
         ms: answer.ms,
@@ -90,7 +84,6 @@ export async function sendDelivery(
     const failure = error instanceof OutboundFailure ? error : null;
     return {
       delivered: false,
-      gone: false,
       retryAfterMs: null,
       log: { ...log, ms: failure?.ms ?? 0, error: failure?.message ?? 'the request could not be made' },
     };

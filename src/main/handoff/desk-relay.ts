@@ -6,11 +6,10 @@ import { AGENT_PREFIX, BRIDGED_CALLER_PREFIX } from '../../contracts/rooms.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow } from '../../platform/clock.ts';
+import type { QueueClock } from '../../platform/delivery-queue.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { DeliveryClock } from '../outbox/delivery-loop.ts';
-import { DeskDelivery } from './desk-delivery.ts';
-import { HandoffOutbox, type HandoffRow } from './handoff-outbox.ts';
+import { HandoffOutbox, type HandoffOutboxOptions, type HandoffRow } from './handoff-outbox.ts';
 import { readNotes } from './read-notes.ts';
 
 /** How often the folders of calls that cannot speak to this main are looked into. */
@@ -28,8 +27,7 @@ export interface DeskRelayOptions {
   /** Calls of an earlier main that go on: nobody tells of their notes. */
   orphanCalls(): string[];
   logger: Logger;
-  clock?: DeliveryClock;
-  timeoutMs?: number;
+  clock?: QueueClock;
 }
 
 /** What the media server's webhooks tell of a room, as far as a handoff is concerned (D-45). */
@@ -48,7 +46,6 @@ export interface RoomEvent {
 export class DeskRelay {
   private readonly options: DeskRelayOptions;
   private readonly outbox: HandoffOutbox;
-  private readonly delivery: DeskDelivery;
   /** Takings under way, by call: two at once would read the same lines for nothing. */
   private readonly taking = new Map<string, Promise<void>>();
   /** Handed-over rooms by name. */
@@ -59,52 +56,37 @@ export class DeskRelay {
 
   constructor(options: DeskRelayOptions) {
     this.options = options;
-    this.outbox = new HandoffOutbox(options.store);
-    this.delivery = new DeskDelivery({
-      outbox: this.outbox,
-      coreSecret: options.coreSecret,
-      ownOrigins: options.ownOrigins,
-      onAnswer: (callId, answer) => options.tellSlot(callId, answer),
-      logger: options.logger,
-      ...(options.clock ? { clock: options.clock } : {}),
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    });
+    const { store, coreSecret, ownOrigins, logger, clock } = options;
+    const onAnswer: HandoffOutboxOptions['onAnswer'] = (callId, answer) => options.tellSlot(callId, answer);
+    this.outbox = new HandoffOutbox({ store, coreSecret, ownOrigins, onAnswer, logger, clock });
   }
 
   /** Takes up what an earlier main left, and begins to watch the calls that outlived it. */
   async start(): Promise<void> {
-    for await (const row of this.outbox.all()) {
+    for await (const row of this.outbox.handoffs()) {
       const isForgotten = Date.now() - row.createdAtMs > ROOM_MEMORY_MS;
-      if (row.room && isForgotten) {
-        const left = await this.outbox.addOwn(
-          row.callId,
-          () => null,
-          () => ({ room: null }),
-        );
-        if (left) this.delivery.offer(left);
-        continue;
-      }
-      if (row.room) this.rooms.set(row.room.name, row.callId);
-      this.delivery.offer(row);
+      if (row.room && !isForgotten) this.rooms.set(row.room.name, row.callId);
+      else if (row.room || row.isFolderDone) await this.outbox.change(row.callId, () => ({ room: null }));
     }
+    await this.outbox.queue.start();
     this.watchOrphans();
   }
 
   /** Handoffs of which the desk has not taken everything yet; for the health. */
   get pending(): number {
-    return this.delivery.pending;
+    return this.outbox.queue.pending().lanes;
   }
 
   /** Whether waiting a little longer may still bring something to the desk. */
   get active(): boolean {
-    return this.taking.size > 0 || this.delivery.active;
+    return this.taking.size > 0 || this.outbox.queue.isActive;
   }
 
   async stop(): Promise<void> {
     this.stopped = true;
     clearTimeout(this.timer);
     await Promise.all(this.taking.values());
-    await this.delivery.stop();
+    await this.outbox.queue.stop();
   }
 
   /** A slot says that notes lie in its folder. Never rejects: what cannot be taken now is taken with the folder. */
@@ -152,15 +134,13 @@ export class DeskRelay {
   }
 
   private async noteRoomEvent(callId: string, told: RoomEvent): Promise<void> {
-    const row = await this.outbox.addOwn(
+    const row = await this.outbox.change(
       callId,
-      (seq) => roomNote(callId, this.outbox.row(callId), told, seq),
       // After the customer has left nothing more is the worker's to tell.
       (standing) => (isCustomersEnd(standing, told) ? { room: null } : {}),
+      (standing) => roomNote(standing, told),
     );
-    if (!row) return;
-    if (row.room === null) this.rooms.delete(told.room);
-    this.delivery.offer(row);
+    if (row?.room === null) this.rooms.delete(told.room);
   }
 
   private async takeFolder(
@@ -177,14 +157,13 @@ export class DeskRelay {
       : notes.some((note) => note.seq > takenSeq && isBotLeft(note));
     const room = isLeft ? roomOf(notes) : null;
     const isCut = isStranded && !isLeft;
-    const row = await this.outbox.take(
+    await this.outbox.take(
       callId,
       notes,
       { ...(how.isFolderDone ? { isFolderDone: true } : {}), ...(room ? { room } : {}) },
       isCut ? (seq) => cutNote(callId, notes[0]?.origin ?? '', seq) : null,
     );
     if (room) this.rooms.set(room.name, callId);
-    if (row) this.delivery.offer(row);
   }
 
   private watchOrphans(): void {
@@ -243,17 +222,12 @@ function isCustomersEnd(row: HandoffRow, told: RoomEvent): boolean {
   return told.event === 'participant_left' && told.identity === row.room?.customer;
 }
 
-function roomNote(
-  callId: string,
-  row: HandoffRow | undefined,
-  told: RoomEvent,
-  seq: number,
-): DeskNote | null {
-  if (!row?.room) return null;
-  const note = { v: SPOOL_VERSION, seq, origin: row.room.origin, callId };
+function roomNote({ callId, room, nextOwnSeq: seq }: HandoffRow, told: RoomEvent): DeskNote | null {
+  if (!room) return null;
+  const note = { v: SPOOL_VERSION, seq, origin: room.origin, callId };
   const at = isoNow();
   const { event, identity } = told;
-  if (event === 'participant_left' && identity === row.room.customer) {
+  if (event === 'participant_left' && identity === room.customer) {
     return { ...note, kind: 'customer_disconnected', body: { reason: 'hangup', at } };
   }
   if (event === 'room_finished') {

@@ -1,10 +1,18 @@
-import type { DeskNote } from '../../contracts/handoff.ts';
-import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
-import { everyRow } from '../outbox/every-row.ts';
+import { DESK_PATH, type DeskAnswer, type DeskNote } from '../../contracts/handoff.ts';
+import { DeliveryQueue, type QueueClock } from '../../platform/delivery-queue.ts';
+import { everyKey } from '../../platform/every-key.ts';
+import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { ENDLESS_RETRIES, type PostTerms, postJson } from '../outbox/post-json.ts';
 
 /** Notes of main's own stand behind those of the slot, whatever it still writes. */
 const OWN_NOTES_FROM = 1_000_000;
-/** One handoff on its way to its desk. The notes lie apart, so that an attempt does not rewrite them. */
+/** An answer to an enqueue is a view of the call; what is longer is none that we understand. */
+const MAX_ANSWER_BYTES = 1_048_576;
+/** Refusals that pass by themselves: too slow, too much at once. */
+const PASSING_STATUSES: readonly number[] = [408, 425, 429];
+
+/** One handoff on its way to its desk; the progress is that of its next note. The notes lie apart. */
 export interface HandoffRow {
   callId: string;
   createdAtMs: number;
@@ -22,24 +30,68 @@ export interface HandoffRow {
   lastError: string | null;
 }
 
+export interface HandoffOutboxOptions extends PostTerms {
+  store: KeyValueStore;
+  /** The desk has taken an enqueue and said this to it. */
+  onAnswer(callId: string, answer: DeskAnswer): void;
+  logger: Logger;
+  clock?: QueueClock | undefined;
+}
+
 /**
- * The durable outbox of the agent desk, apart from that of the results (R4). A note stays until
- * the desk has taken it; nothing is ever dropped. Every promise resolves when the change is on disk.
+ * The durable outbox of the agent desk, apart from that of the results (R4). The notes of one call
+ * go in their order: what became of a caller never overtakes the caller. A note stays until the desk has taken it, and a
+ * row as long as a note may still come; nothing is ever dropped. The desk knows a call by its id.
  */
 export class HandoffOutbox {
-  private readonly store: KeyValueStore;
-  private readonly rows: Table<HandoffRow>;
-  private readonly notes: Table<DeskNote>;
+  readonly queue: DeliveryQueue<DeskNote, string>;
+  private readonly calls: Table<HandoffRow>;
 
-  constructor(store: KeyValueStore) {
-    this.store = store;
-    this.rows = store.table<HandoffRow>('handoff-outbox');
-    this.notes = store.table<DeskNote>('handoff-outbox-notes');
+  constructor(options: HandoffOutboxOptions) {
+    const { store, logger, clock } = options;
+    const calls = store.table<HandoffRow>('handoff-outbox');
+    this.calls = calls;
+    this.queue = new DeliveryQueue({
+      name: 'note to the agent desk',
+      table: 'handoff-outbox-notes',
+      keyOf: (note) => [callIdOf(note), note.seq],
+      routeOf: (note) => ({ lane: callIdOf(note), position: note.seq, receiver: note.origin }),
+      factsOf: (note) => ({ call_id: callIdOf(note), note: note.kind }),
+      progress: {
+        read: (note) => calls.get(callIdOf(note)) ?? newRow(callIdOf(note)),
+        write(writes, note, progress) {
+          const row = writes.get(calls, callIdOf(note));
+          if (row) writes.put(calls, row.callId, { ...row, ...progress });
+          return note;
+        },
+      },
+      bounds: { inFlight: 8, perReceiver: 4 },
+      retry: ENDLESS_RETRIES,
+      attempt(note, signal) {
+        const [url, body] = [noteUrl(note), JSON.stringify(note.body)];
+        const how = { to: 'desk', maxAnswerBytes: MAX_ANSWER_BYTES, passingStatuses: PASSING_STATUSES };
+        return postJson({ url, body, ...how }, options, signal);
+      },
+      settled: (writes, note, outcome) => {
+        if (outcome.kind === 'failed') return note;
+        const row = writes.get(calls, callIdOf(note));
+        if (row) this.keep(writes, { ...row, attempts: 0, nextAttemptAtMs: 0, lastError: null }, note.seq);
+        return null;
+      },
+      afterwards(note, outcome) {
+        if (note.kind === 'enqueue' && outcome.kind === 'delivered') {
+          options.onAnswer(callIdOf(note), readDeskAnswer(outcome.detail));
+        }
+      },
+      store,
+      logger,
+      clock,
+    });
   }
 
   /**
-   * Takes notes of a slot, each once however often it is brought, and returns the row; null where the call has never had
-   * a note. `change` is written along with them.
+   * Takes notes of a slot, each once however often it is brought, and resolves with the row; null where the call has
+   * never had a note. `change` is written along with them.
    */
   take(
     callId: string,
@@ -47,79 +99,71 @@ export class HandoffOutbox {
     change: Partial<Pick<HandoffRow, 'isFolderDone' | 'room'>> = {},
     ownNote: ((seq: number) => DeskNote) | null = null,
   ): Promise<HandoffRow | null> {
-    return this.store.transaction((writes) => {
-      const known = writes.get(this.rows, callId);
+    return this.queue.transaction(({ writes, put }) => {
+      const known = writes.get(this.calls, callId);
       if (!known && notes.length === 0) return null;
       const row: HandoffRow = { ...(known ?? newRow(callId)), ...change };
       for (const note of [...notes].sort((a, b) => a.seq - b.seq)) {
         if (note.seq <= row.takenSeq || note.seq >= OWN_NOTES_FROM) continue;
-        writes.put(this.notes, [callId, note.seq], note);
+        put(note);
         row.takenSeq = note.seq;
       }
-      if (ownNote) {
-        writes.put(this.notes, [callId, row.nextOwnSeq], ownNote(row.nextOwnSeq));
-        row.nextOwnSeq += 1;
-      }
-      writes.put(this.rows, callId, row);
+      if (ownNote) put(ownNote(row.nextOwnSeq++));
+      this.keep(writes, row);
       return row;
     });
   }
 
-  /** Adds a note that main writes by itself, behind all others, and changes the row along with it. */
-  addOwn(
+  /** Changes a row, and adds a note that main writes by itself behind all others; null where there is no such row. */
+  change(
     callId: string,
-    note: (seq: number) => DeskNote | null,
-    change: (row: HandoffRow) => Partial<HandoffRow> = () => ({}),
+    changeOf: (row: HandoffRow) => Partial<HandoffRow>,
+    noteOf: (row: HandoffRow) => DeskNote | null = () => null,
   ): Promise<HandoffRow | null> {
-    return this.store.transaction((writes) => {
-      const row = writes.get(this.rows, callId);
+    return this.queue.transaction(({ writes, put }) => {
+      const row = writes.get(this.calls, callId);
       if (!row) return null;
-      const own = note(row.nextOwnSeq);
-      const next = { ...row, ...change(row), nextOwnSeq: row.nextOwnSeq + (own ? 1 : 0) };
-      if (own) writes.put(this.notes, [callId, own.seq], own);
-      writes.put(this.rows, callId, next);
+      const own = noteOf(row);
+      if (own) put(own);
+      const next = { ...row, ...changeOf(row), nextOwnSeq: row.nextOwnSeq + (own ? 1 : 0) };
+      this.keep(writes, next);
       return next;
     });
   }
 
   row(callId: string): HandoffRow | undefined {
-    return this.rows.get(callId);
+    return this.calls.get(callId);
   }
 
-  /** The next note that the desk has not taken, in order; undefined when it has taken all. */
-  next(callId: string): DeskNote | undefined {
-    return this.notes.range({ start: [callId], end: [callId, Number.MAX_SAFE_INTEGER], limit: 1 })[0]?.value;
+  /** Every handoff that is not forgotten, read page by page. */
+  async *handoffs(): AsyncGenerator<HandoffRow> {
+    for await (const callId of everyKey(this.calls)) {
+      const row = this.calls.get(callId);
+      if (row) yield row;
+    }
   }
 
-  /** The desk has taken this note: the next one may go at once. `change` is written along with it. */
-  delivered(note: { callId: string; seq: number }, change: Partial<HandoffRow> = {}): Promise<void> {
-    return this.store.transaction((writes) => {
-      writes.remove(this.notes, [note.callId, note.seq]);
-      const row = writes.get(this.rows, note.callId);
-      if (row) writes.put(this.rows, note.callId, { ...row, attempts: 0, lastError: null, ...change });
-    });
+  /** Writes the row, or forgets it once all is brought and nobody can add to it; `taken` is a note that goes right now. */
+  private keep(writes: Transaction, row: HandoffRow, taken = -1): void {
+    const lastOnes = [row.takenSeq, row.nextOwnSeq - 1];
+    // Notes go in order: where the last ones are gone, all are.
+    const isOwed = lastOnes.some(
+      (seq) => seq !== taken && writes.get(this.queue.rows, [row.callId, seq]) !== undefined,
+    );
+    if (row.isFolderDone && row.room === null && !isOwed) writes.remove(this.calls, row.callId);
+    else writes.put(this.calls, row.callId, row);
   }
+}
 
-  /** Notes a failed attempt; the row as it stands otherwise is kept. */
-  failed(
-    callId: string,
-    failure: Pick<HandoffRow, 'attempts' | 'nextAttemptAtMs' | 'lastError'>,
-  ): Promise<void> {
-    return this.store.transaction((writes) => {
-      const row = writes.get(this.rows, callId);
-      if (row) writes.put(this.rows, callId, { ...row, ...failure });
-    });
-  }
+function callIdOf(note: DeskNote): string {
+  return note.kind === 'enqueue' ? note.body.call_id : note.callId;
+}
 
-  /** Forgets a handoff of which nothing is owed any more. */
-  async forget(callId: string): Promise<void> {
-    await this.rows.remove(callId);
-  }
-
-  /** Every row, read page by page so that the event loop gets its turns. */
-  all(): AsyncGenerator<HandoffRow> {
-    return everyRow(this.rows);
-  }
+function noteUrl(note: DeskNote): string {
+  const desk = `${note.origin.replace(/\/+$/, '')}${DESK_PATH}`;
+  if (note.kind === 'enqueue') return `${desk}/enqueue`;
+  const call = `${desk}/calls/${encodeURIComponent(note.callId)}`;
+  return note.kind === 'customer_disconnected' ? `${call}/customer-disconnected` : `${call}/events`;
 }
 
 function newRow(callId: string): HandoffRow {
@@ -133,5 +177,26 @@ function newRow(callId: string): HandoffRow {
     attempts: 0,
     nextAttemptAtMs: 0,
     lastError: null,
+  };
+}
+
+/** Whatever of it is understood; a desk of another make may say nothing. */
+function readDeskAnswer(body: string): DeskAnswer {
+  let said: Record<string, unknown> = {};
+  try {
+    const value: unknown = JSON.parse(body);
+    if (typeof value === 'object' && value !== null) said = value as Record<string, unknown>;
+  } catch {
+    // An answer that is no JSON has taken the note all the same.
+  }
+  const number = (name: string): number | null => {
+    const value = said[name];
+    return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+  };
+  return {
+    position: number('position'),
+    agentsAvailable: number('agents_available'),
+    estimatedWaitSeconds: number('estimated_wait_seconds'),
+    timeoutSeconds: number('timeout_seconds'),
   };
 }

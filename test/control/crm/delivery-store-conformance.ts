@@ -1,12 +1,19 @@
 import type { Test } from 'tap';
 import { type AttemptLog, type Delivery, newDelivery } from '../../../src/control/webhooks/delivery.ts';
-import { type DeliveryStore, MAX_LOGGED_ATTEMPTS } from '../../../src/control/webhooks/delivery-store.ts';
+import {
+  type DeliverySending,
+  type DeliveryStore,
+  MAX_LOGGED_ATTEMPTS,
+} from '../../../src/control/webhooks/delivery-store.ts';
 
 const START = Date.parse('2026-03-01T08:00:00.000Z');
 const DAY = 86_400_000;
 
+/** A store of messages, and how it sends them. */
+export type StoreUnderTest = DeliveryStore & { sends(attempt: DeliverySending['attempt']): void };
+
 /** What every queue of outbound messages promises. */
-export async function deliveryStoreConformance(t: Test, open: () => DeliveryStore): Promise<void> {
+export async function deliveryStoreConformance(t: Test, open: () => StoreUnderTest): Promise<void> {
   const message = (id: string, change: Partial<Delivery> = {}, atMs = START): Delivery => ({
     ...newDelivery({ id, endpoint_id: 'bot:a', type: 'crm.push', session_id: `s-${id}`, body: '{}' }, atMs),
     ...change,
@@ -21,41 +28,44 @@ export async function deliveryStoreConformance(t: Test, open: () => DeliveryStor
     t.equal(await store.pendingCount(), 3);
   });
 
-  await t.test('each receiver has its own queue, in the order of what is due', async (t) => {
+  await t.test('an attempt is noted with its log line, and a message that is gone stays gone', async (t) => {
+    const store = open();
+    const tries: string[] = [];
+    store.sends(async ({ id, attempts_total }) => {
+      tries.push(id);
+      if (id === 'gone') await store.forgetCall('s-gone');
+      const detail = { log: attempt(id, attempts_total + 1), isAttempt: true, url: '' };
+      return id === 'fails'
+        ? { kind: 'failed', error: 'away', isTransient: true, retryAfterMs: null, detail }
+        : { kind: 'delivered', detail };
+    });
+    await store.add([message('fails'), message('taken'), message('gone')]);
+    await store.queue.start();
+    while (store.queue.isActive) await new Promise((resolve) => setTimeout(resolve, 2));
+    t.same(tries.sort(), ['fails', 'gone', 'taken']);
+    t.match(await store.get('fails'), {
+      state: 'pending',
+      attempts: 1,
+      attempts_total: 1,
+      last_error: 'away',
+    });
+    t.match(await store.get('taken'), { state: 'delivered', attempts_total: 1, last_error: null });
+    t.equal(await store.get('gone'), null);
+    t.equal(await store.pendingCount(), 1);
+    t.same((await store.attempts('bot:a')).map((line) => line.delivery_id).sort(), ['fails', 'taken']);
+    await store.queue.stop();
+  });
+
+  await t.test('a start finds what waits, however it was planned', async (t) => {
     const store = open();
     await store.add([
       message('late', { next_attempt_ms: START + 500 }),
-      message('soon', { next_attempt_ms: START + 5 }),
       message('other', { endpoint_id: 'bot:a-b' }),
-      message('third', { endpoint_id: 'whk_1' }),
+      message('done', { state: 'dead', finished_at: iso(START) }),
     ]);
-    t.same((await store.busyEndpoints()).sort(), ['bot:a', 'bot:a-b', 'whk_1']);
-    const due = async (atMs: number, limit = 9) =>
-      (await store.due('bot:a', atMs, limit)).map((row) => row.id);
-    t.same(await due(START + 500), ['soon', 'late']);
-    t.same(await due(START + 500, 1), ['soon']);
-    t.same(await due(START + 499), ['soon']);
-    t.same(await due(START + 4), []);
-    t.equal(await store.nextDueMs('bot:a', START), START + 5);
-    t.equal(await store.nextDueMs('bot:a', START + 5), START + 500);
-    t.equal(await store.nextDueMs('bot:a', START + 500), null);
-    t.same(await due(START - 365 * DAY), ['soon', 'late'], 'a clock that was set back holds nothing up');
-    t.same(await store.due('bot:', START + DAY, 9), []);
-  });
-
-  await t.test('settling moves a message, and one that is gone stays gone', async (t) => {
-    const store = open();
-    await store.add([message('m1'), message('m2')]);
-    await store.settle(message('m1', { next_attempt_ms: START + 9_000, attempts: 1 }), attempt('m1', 1));
-    t.same(
-      (await store.due('bot:a', START + 9_000, 9)).map((row) => row.id),
-      ['m2', 'm1'],
-    );
-    await store.settle(message('m2', { state: 'delivered', finished_at: iso(START) }), attempt('m2', 1));
-    t.equal(await store.pendingCount(), 1);
-    await store.settle(message('ghost', { state: 'delivered' }), attempt('ghost', 1));
-    t.equal(await store.get('ghost'), null);
-    t.equal((await store.attempts('bot:a')).length, 2);
+    const waiting: string[] = [];
+    for await (const row of store.queue.all()) waiting.push(row.id);
+    t.same(waiting.sort(), ['late', 'other']);
   });
 
   await t.test('the log of each receiver holds the last attempts, newest first', async (t) => {
@@ -130,7 +140,6 @@ export async function deliveryStoreConformance(t: Test, open: () => DeliveryStor
     t.same(await store.list('bot:a', { limit: 9 }), []);
     t.same(await store.attempts('bot:a'), []);
     t.equal(await store.pendingCount(), 0);
-    t.same(await store.busyEndpoints(), []);
   });
 }
 

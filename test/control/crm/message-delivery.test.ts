@@ -1,14 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { MAX_LOGGED_ATTEMPTS } from '../../../src/control/webhooks/delivery-store.ts';
+import { MAX_LOGGED_ATTEMPTS, MESSAGE_RETRIES } from '../../../src/control/webhooks/delivery-store.ts';
 import { editEndpoint, withNewSecret } from '../../../src/control/webhooks/endpoint-store.ts';
 import { replay } from '../../../src/control/webhooks/resend.ts';
-import {
-  ATTEMPT_WAITS_MS,
-  retryAfterMs,
-  waitAfterAttempt,
-} from '../../../src/control/webhooks/retry-plan.ts';
 import { newWebhookSecret, webhookHeaders } from '../../../src/control/webhooks/sign-webhook.ts';
+import { retryWaitMs } from '../../../src/platform/delivery-queue/retry-policy.ts';
+import { retryAfterMs } from '../../../src/platform/retry-after.ts';
 import { ok, startReceiver, status } from './local-http.ts';
 import {
   outboundFixture,
@@ -21,6 +18,12 @@ import {
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
+/** Waits before the attempts of a message; the first goes out at once. */
+const ATTEMPT_WAITS_MS = [0, ...MESSAGE_RETRIES.stepsMs];
+
+function waitAfterAttempt(attempts: number, random: number, retryAfterMs: number | null): number | null {
+  return retryWaitMs(MESSAGE_RETRIES, attempts, { isTransient: true, retryAfterMs }, random);
+}
 
 t.test('a signature is the one that the Standard Webhooks library makes, byte for byte', async (t) => {
   for (let length = 0; length < 200; length += 13) {
@@ -132,11 +135,12 @@ t.test('waits keep within a fifth of the plan and a receiver may only lengthen t
   t.equal(waitAfterAttempt(1, 0.5, 1e15), 24 * HOUR * 1.2, 'nobody can put a message off for a year');
   t.equal(waitAfterAttempt(10, 0.5, null), null);
   const now = Date.parse('2026-03-01T08:00:00Z');
-  t.equal(retryAfterMs('120', now), 120 * SECOND);
-  t.equal(retryAfterMs('Sun, 01 Mar 2026 08:01:00 GMT', now), 60 * SECOND);
-  t.equal(retryAfterMs('Sun, 01 Mar 2026 07:01:00 GMT', now), 0);
-  for (const wrong of ['soon', '-1', '1.5', '2026-03-01', '', undefined]) {
-    t.equal(retryAfterMs(wrong, now), null, String(wrong));
+  t.equal(retryAfterMs('1.5', 24 * HOUR, now), 1.5 * SECOND, 'as vendors write it');
+  t.equal(retryAfterMs('120', 24 * HOUR, now), 120 * SECOND);
+  t.equal(retryAfterMs('Sun, 01 Mar 2026 08:01:00 GMT', 24 * HOUR, now), 60 * SECOND);
+  t.equal(retryAfterMs('Sun, 01 Mar 2026 07:01:00 GMT', 24 * HOUR, now), 0);
+  for (const wrong of ['soon', '-1', '2026-03-01', '', undefined]) {
+    t.equal(retryAfterMs(wrong, 24 * HOUR, now), null, String(wrong));
   }
 });
 
@@ -250,7 +254,7 @@ t.test('one slow receiver does not hold up the others', async (t) => {
 });
 
 t.test('many slow receivers with a backlog leave the others their turn', async (t) => {
-  const f = outboundFixture();
+  const f = outboundFixture({ isIdle: true });
   const slow = await startReceiver(() => undefined);
   const quick = await startReceiver();
   t.teardown(() => Promise.all([f.close(), slow.close(), quick.close()]));
@@ -260,6 +264,8 @@ t.test('many slow receivers with a backlog leave the others their turn', async (
     await f.startCall(`s${call}`);
     await f.endCall(`s${call}`);
   }
+  await until(async () => (await f.outbound.deliveries.pendingCount()) === 210);
+  f.outbound.start();
   await until(() => slow.seen.length === 32);
   t.equal(quick.seen.length, 0, 'all places are taken by the slow ones');
   await until(() => quick.seen.length >= 2);

@@ -7,9 +7,9 @@ import type { CallRecordStore } from '../../../src/control/calls/call-store.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { systemVariables } from '../../../src/control/runtime-config/variables.ts';
 import type { SecretBox } from '../../../src/control/settings/secret-box.ts';
-import type { DeliveryClock } from '../../../src/control/webhooks/delivery-worker.ts';
 import { type Endpoint, newEndpoint } from '../../../src/control/webhooks/endpoint-store.ts';
 import { createOutbound, type Outbound } from '../../../src/control/webhooks/outbound.ts';
+import type { QueueClock } from '../../../src/platform/delivery-queue.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { testResults } from '../running-control.ts';
@@ -22,7 +22,7 @@ export const testBox: SecretBox = {
 };
 
 /** A clock that stands still until it is moved; what is due meanwhile runs in order. */
-export class HandClock implements DeliveryClock {
+export class HandClock implements QueueClock {
   now = Date.parse('2026-03-01T08:00:00.000Z');
   private readonly timers = new Set<{ at: number; action: () => void }>();
 
@@ -69,7 +69,8 @@ export interface OutboundFixture {
 
 export const SIGNING_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 
-export function outboundFixture(): OutboundFixture {
+/** `isIdle`: messages are queued, and none is sent before `outbound.start()`. */
+export function outboundFixture({ isIdle } = { isIdle: false }): OutboundFixture {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-outbound-'));
   const store = openKeyValueStore(join(folder, 'store'));
   const clock = new HandClock();
@@ -90,6 +91,7 @@ export function outboundFixture(): OutboundFixture {
     timeoutMs: 2_000,
   });
   const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
+  if (!isIdle) outbound.start();
   return {
     store,
     calls,
