@@ -4,6 +4,7 @@ import { installPackages, missingPackages, unpackedEnvironment } from './debian-
 import { PROJECT, runCommand } from './run-command.mjs';
 import { buildProgram, builtFolder, goTrouble, stackPrograms, unbuiltPrograms } from './stack-programs.mjs';
 import { filesIn, fingerprint, isCurrent, writeStamp } from './stamps.mjs';
+import { copyTextTables, isTextTable } from './text-tables.mjs';
 
 /** What one can set up for; each holds what "start" needs. */
 export const PURPOSES = ['start', 'demo', 'test', 'bench', 'stack'];
@@ -98,7 +99,7 @@ function nativeStep() {
 
 function buildStep() {
   const sources = ['tsconfig.json', 'src', 'test', 'bench'];
-  const isSource = (file) => /\.(ts|json)$/.test(file);
+  const isSource = (file) => /\.(ts|json)$/.test(file) || isTextTable(file);
   const inputs = () => fingerprint(sources, isSource);
   return {
     name: 'build',
@@ -113,6 +114,7 @@ function buildStep() {
       // The compiler trusts its own notes and would not write again what someone deleted.
       if (!existsSync(at('dist/src/cli/trunkline.js'))) rmSync(at('.cache/tsbuildinfo'), { force: true });
       await runCommand(launcher, ['node', 'node_modules/typescript-7/bin/tsc', '-p', '.'], { say });
+      copyTextTables();
       removeStaleOutputs();
       writeStamp('build', before);
     },
@@ -122,8 +124,8 @@ function buildStep() {
 /** Output whose source is gone would still be found by the test run and by imports. */
 function removeStaleOutputs() {
   for (const file of filesIn('dist')) {
-    const source = /^dist\/(.*)\.js(?:\.map)?$/.exec(file)?.[1];
-    if (source && !existsSync(at(`${source}.ts`))) rmSync(at(file));
+    const source = file.replace(/^dist\//, '').replace(/\.js(?:\.map)?$/, '.ts');
+    if (/\.(ts|txt)$/.test(source) && !existsSync(at(source))) rmSync(at(file));
   }
 }
 

@@ -15,6 +15,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unpackedEnvironment } from '../setup/debian-packages.mjs';
+import { copyTextTables } from '../setup/text-tables.mjs';
 import { stackIsRequired, stackTrouble, startSharedStack } from './stack/shared-stack.mjs';
 import { readTap } from './support/read-tap.mjs';
 
@@ -49,6 +50,8 @@ if (filters.length === 0) {
   await check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']);
   await check('types', ['node_modules/typescript-7/bin/tsc', '--noEmit']);
 }
+// The compiler alone may have run since a table was edited.
+copyTextTables();
 const files = testFiles(filters);
 if (files.length === 0) {
   totals.failed += 1;

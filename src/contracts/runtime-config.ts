@@ -230,7 +230,10 @@ export const RuntimeConfig = Type.Object(
     filler_lines: Type.Optional(Nullable(Type.Array(Type.String(), { maxItems: 10 }))),
     vad: VadConfig,
     min_words_interruption: Type.Integer({ minimum: 0 }),
-    re_engagement: ReEngagement,
+    re_engagement: Type.Object(
+      { ...ReEngagement.properties, prompts: Type.Optional(Type.Array(Type.String(), { maxItems: 10 })) },
+      { additionalProperties: true, description: 'As in the bot, its templates filled' },
+    ),
     ambient_sound: Nullable(FlatMap),
     pronunciations: Type.Optional(
       Type.Array(

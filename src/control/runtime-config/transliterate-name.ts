@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { KNOWN_NAMES, NAME_ELEMENTS } from './transliteration/known-names.ts';
+import { isTitle, KNOWN_NAMES, NAME_ELEMENTS, titleOf } from './transliteration/known-names.ts';
 import { createNameSpeller } from './transliteration/name-speller.ts';
-import { isTitle, titleOf } from './transliteration/titles.ts';
 
 /**
  * Longer text is no name; what is beyond is dropped, in units of UTF-16. The work grows with the letters of unknown

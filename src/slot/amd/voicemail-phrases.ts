@@ -1,8 +1,12 @@
+import { readLists } from '../../platform/text-table.ts';
 import { normalised } from '../turn/interruption-meaning.ts';
-import { type AnswerPhrases, PHRASES_BY_LANGUAGE } from './phrase-lists.ts';
 
 /** What the words of a greeting are typical of. */
-export type PhraseKind = keyof AnswerPhrases;
+export type PhraseKind = (typeof KINDS)[number];
+const KINDS = ['screening', 'mailbox', 'invitation', 'announcement', 'absence'] as const;
+
+/** The lists of each language and kind, "hi mailbox". */
+export const ANSWER_PHRASES = readLists(import.meta.url, 'answer-phrases.txt');
 
 export interface PhraseFinding {
   kind: PhraseKind;
@@ -27,7 +31,6 @@ export function phraseFinder(
   own: OwnPhrases = {},
 ): (text: string) => PhraseFinding[] {
   const base = (language ?? '').toLowerCase().split('-')[0] ?? '';
-  const languages = [...new Set(['en', 'hi', base])].filter((name) => name in PHRASES_BY_LANGUAGE);
   const patterns: { kind: PhraseKind; phrase: string; pattern: RegExp }[] = [];
   const add = (kind: PhraseKind, phrases: readonly string[]) => {
     for (const phrase of phrases) {
@@ -35,9 +38,8 @@ export function phraseFinder(
       if (pattern) patterns.push({ kind, phrase, pattern });
     }
   };
-  for (const name of languages) {
-    const lists = PHRASES_BY_LANGUAGE[name] as AnswerPhrases;
-    for (const kind of KINDS) add(kind, lists[kind]);
+  for (const name of new Set(['en', 'hi', base])) {
+    for (const kind of KINDS) add(kind, ANSWER_PHRASES.get(`${name} ${kind}`) ?? []);
   }
   add('mailbox', own.voicemail ?? []);
   add('screening', own.screening ?? []);
@@ -49,8 +51,6 @@ export function phraseFinder(
       .map(({ kind, phrase }) => ({ kind, phrase }));
   };
 }
-
-const KINDS: readonly PhraseKind[] = ['screening', 'mailbox', 'invitation', 'announcement', 'absence'];
 
 /** "Do you want to leave a message" is asked by a person who answers for another one. */
 const NO_OFFER = '(?<!you (?:want|like|wish) to|(?:can|shall|should|could|may|will) (?:i|you)|let me|lemme)';

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contracts/error-catalogue.ts';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import { CONFIG_MAX_BYTES, CONFIG_TIMEOUT_MS, DEFAULT_MAX_CALL_SECONDS } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
@@ -5,6 +6,7 @@ import { CLOSE } from '../../contracts/wire.ts';
 import { HttpFailure, httpCall } from '../../platform/http-client.ts';
 import { isSafeTransport, mayReceiveSecret } from '../../platform/origins.ts';
 import { isRecord } from '../transport/inbound-message.ts';
+import { runtimeConfigShape } from './runtime-config-shape.ts';
 
 /** What the config endpoint is told about a call (R148). */
 export interface ConfigQuery {
@@ -17,8 +19,14 @@ export interface ConfigQuery {
   ownOrigins: readonly string[];
 }
 
-/** A config, or the close code and reason with which the call is refused. */
-export type ConfigAnswer = { config: RuntimeConfig } | { refusal: { code: number; reason: string } };
+/** A config, or what the call is refused with: the code for the log, the close code, and the reason for the dialler. */
+export type ConfigAnswer = { config: RuntimeConfig } | { refusal: ConfigRefusal };
+
+interface ConfigRefusal {
+  error: ErrorCode;
+  code: number;
+  reason: string;
+}
 
 /** Asks the control plane, own or foreign, for the config of one call. Never rejects. */
 export async function fetchConfig(query: ConfigQuery): Promise<ConfigAnswer> {
@@ -37,14 +45,17 @@ export async function fetchConfig(query: ConfigQuery): Promise<ConfigAnswer> {
       maxBytes: CONFIG_MAX_BYTES,
     });
     if (answer.status === 200) return readConfig(answer.body, query.botId);
-    if (answer.status === 404) return refuse(CLOSE.botNotFound, detailOf(answer.body) ?? 'bot not found');
-    if (answer.status === 503 && meansOutsideHours(answer.body)) {
-      return refuse(CLOSE.outsideHours, detailOf(answer.body) ?? 'outside active hours');
+    if (answer.status === 404) {
+      return refuse('config_not_found', detailOf(answer.body) ?? 'bot not found', CLOSE.botNotFound);
     }
-    return refuse(CLOSE.configFailed, `the config endpoint answered ${answer.status}`);
+    if (answer.status === 503 && meansOutsideHours(answer.body)) {
+      const detail = detailOf(answer.body) ?? 'outside active hours';
+      return refuse('outside_active_hours', detail, CLOSE.outsideHours);
+    }
+    return refuse('config_failed', `the config endpoint answered ${answer.status}`);
   } catch (error) {
     const why = error instanceof HttpFailure ? error.message : 'the request failed';
-    return refuse(CLOSE.configFailed, `the config endpoint cannot be used: ${why}`);
+    return refuse('config_failed', `the config endpoint cannot be used: ${why}`);
   }
 }
 
@@ -56,56 +67,91 @@ export function configUrlFor(configUrl: string, botId: string): string {
 }
 
 /**
- * Reads a config tolerantly: what a call cannot do without is demanded, the rest gets its default, so that a foreign
- * control plane need not know every field of this version.
+ * Reads a config as the contract has it. What misfits is refused with its path; what is unknown is passed over, and
+ * what is absent or null gets its default, so that a foreign control plane need not know every field of this version.
  */
 export function readConfig(body: string, botId: string): ConfigAnswer {
   let raw: unknown;
   try {
     raw = JSON.parse(body);
   } catch {
-    return refuse(CLOSE.configFailed, 'the config is not JSON');
+    return refuse('bad_config', 'the config is not JSON');
   }
-  if (!isRecord(raw)) return refuse(CLOSE.configFailed, 'the config is not an object');
-  const sessionId = raw.session_id;
-  if (typeof sessionId !== 'string' || sessionId === '' || sessionId.length > 200) {
-    return refuse(CLOSE.configFailed, 'the config has no session_id');
+  const misfit = runtimeConfigShape(raw);
+  if (misfit) {
+    return refuse(
+      'bad_config',
+      `${misfit.path === '' ? 'the config' : misfit.path} must be ${misfit.mustBe}`,
+    );
   }
-  const webhookUrl = raw.webhook_url;
-  if (typeof webhookUrl !== 'string' || !URL.canParse(webhookUrl)) {
-    return refuse(CLOSE.configFailed, 'the config has no usable webhook_url');
-  }
+  const served = withoutNulls(raw as ServedConfig);
+  if (!URL.canParse(served.webhook_url)) return refuse('bad_config', 'webhook_url must be a URL');
   // Refused before the call rather than after it, when its results could not be delivered (D-53).
-  if (!isSafeTransport(new URL(webhookUrl))) {
-    return refuse(CLOSE.configFailed, 'webhook_url must be https; plain http is for loopback only');
+  if (!isSafeTransport(new URL(served.webhook_url))) {
+    return refuse('bad_config', 'webhook_url must be https; plain http is for loopback only');
   }
-  for (const family of ['stt', 'llm', 'tts'] as const) {
-    const provider = raw[family];
-    if (!isRecord(provider) || typeof provider.provider !== 'string') {
-      return refuse(CLOSE.configFailed, `the config names no ${family}.provider`);
-    }
-  }
-  const seconds = raw.max_call_duration_seconds;
+  const seconds = served.max_call_duration_seconds ?? 0;
   return {
     config: {
-      ...(raw as RuntimeConfig),
-      session_id: sessionId,
-      bot_id: typeof raw.bot_id === 'string' ? raw.bot_id : botId,
-      webhook_url: webhookUrl,
-      system_prompt: text(raw.system_prompt),
-      opening_message: text(raw.opening_message),
-      vad: isRecord(raw.vad) ? raw.vad : {},
-      re_engagement: isRecord(raw.re_engagement) ? raw.re_engagement : {},
-      tools: Array.isArray(raw.tools) ? raw.tools.filter(isRecord) : [],
-      min_words_interruption: typeof raw.min_words_interruption === 'number' ? raw.min_words_interruption : 0,
-      max_call_duration_seconds:
-        typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : DEFAULT_MAX_CALL_SECONDS,
+      ...absentFields(botId),
+      ...served,
+      vad: withoutNulls(served.vad ?? {}),
+      re_engagement: withoutNulls(served.re_engagement ?? {}),
+      max_call_duration_seconds: seconds > 0 && seconds <= 86_400 ? seconds : DEFAULT_MAX_CALL_SECONDS,
     },
   };
 }
 
-function refuse(code: number, reason: string): ConfigAnswer {
-  return { refusal: { code, reason } };
+/** What a call cannot do without. */
+type Demanded = 'session_id' | 'webhook_url' | 'stt' | 'llm' | 'tts';
+type ServedConfig = Pick<RuntimeConfig, Demanded> & Partial<RuntimeConfig>;
+type OptionalOf<T> = {
+  [K in keyof T]-?: undefined extends T[K] ? (unknown extends T[K] ? never : K) : never;
+}[keyof T];
+
+/** Fields of the contract that a foreign plane left out. */
+function absentFields(botId: string): Omit<RuntimeConfig, Demanded | OptionalOf<RuntimeConfig>> {
+  return {
+    bot_id: botId,
+    system_prompt: '',
+    opening_message: '',
+    vad: {},
+    min_words_interruption: 0,
+    re_engagement: {},
+    ambient_sound: null,
+    tools: [],
+    conversation_policy: null,
+    transfer_numbers: null,
+    transfer_targets: null,
+    pre_transfer_message: null,
+    post_call_analysis_prompt: null,
+    qc_prompt: null,
+    post_call_cache_enabled: false,
+    post_call_cache_version: null,
+    post_call_cache: null,
+    live_prompt_cache_state: null,
+    sip_context: {},
+    call_context: {},
+    crm_context: {},
+    knowledge: {},
+    callback_detection_enabled: false,
+    minio: null,
+    agent_desk_enabled: false,
+    agent_desk_context: null,
+    auto_dispositions: null,
+    voicemail_message: null,
+    max_call_duration_seconds: DEFAULT_MAX_CALL_SECONDS,
+    timezone: 'UTC',
+  };
+}
+
+/** A plane that has no value for a field may say null for it. */
+function withoutNulls<T extends object>(served: T): T {
+  return Object.fromEntries(Object.entries(served).filter(([, value]) => value !== null)) as T;
+}
+
+function refuse(error: ErrorCode, reason: string, code: number = CLOSE.configFailed): ConfigAnswer {
+  return { refusal: { error, code, reason } };
 }
 
 /**
@@ -130,8 +176,4 @@ function problemField(body: string, field: 'code' | 'detail'): string | undefine
   } catch {
     return undefined;
   }
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

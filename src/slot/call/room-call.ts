@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../contracts/error-catalogue.ts';
 import { botIdentity, type RoomOwner } from '../../contracts/rooms.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotRoomCall } from '../../contracts/slot-messages.ts';
@@ -74,7 +75,8 @@ export async function runRoomCall(
   if ('refusal' in answer) {
     await leave(entry, entered);
     await folder.discard();
-    return refuse(entry, answer.refusal.code, answer.refusal.reason);
+    const { code, reason, error } = answer.refusal;
+    return refuse(entry, code, reason, error);
   }
   const record = await beginRecord(folder, factsOf(call, answer.config), tools);
   if (!record) {
@@ -291,8 +293,8 @@ async function whoIsMissing({ call, media }: RoomEntry): Promise<{ code: number;
   }
 }
 
-function refuse({ call, logger }: RoomEntry, code: number, reason: string): null {
-  logger.warn({ bot_id: call.botId, code, reason }, 'the call was refused');
+function refuse({ call, logger }: RoomEntry, code: number, reason: string, error?: ErrorCode): null {
+  logger.warn({ bot_id: call.botId, error, code, reason }, 'the call was refused');
   tellMain({ type: 'room_refused', callId: call.callId, code, reason });
   return null;
 }

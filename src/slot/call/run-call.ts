@@ -106,8 +106,11 @@ async function openSession(
     ownOrigins: tools.init.ownOrigins,
   });
   if ('config' in answer) return { line: opening, config: answer.config };
-  const { code, reason } = answer.refusal;
-  tools.logger.warn({ call_id: call.callId, bot_id: call.botId, code, reason }, 'the call was refused');
+  const { error, code, reason } = answer.refusal;
+  tools.logger.warn(
+    { call_id: call.callId, bot_id: call.botId, error, code, reason },
+    'the call was refused',
+  );
   socket.resume();
   await closeSocket(socket, code, reason);
   return null;

@@ -1,7 +1,9 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { CallMeasures } from '../measure/call-measures.ts';
 import type { CallLog } from '../record/call-log.ts';
 import type { BotVoice } from '../speak/bot-voice.ts';
+import { callerLine } from '../speak/caller-lines.ts';
 import type { Fillers } from '../speak/fillers.ts';
 import type { Agent } from '../think/agent.ts';
 import type { CallAction } from '../turn/turn-driver.ts';
@@ -9,7 +11,6 @@ import { msOf, reEngagementLines, WARNING_SECONDS } from '../turn/turn-rules.ts'
 import type { EndSignal } from '../wrap-up/end-arbiter.ts';
 import type { Answering } from './answering.ts';
 import type { CallReporter, UserTurn } from './call-reporter.ts';
-import { durationWarning } from './duration-warning.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SpeechInput } from './speech-input.ts';
 
@@ -121,7 +122,7 @@ export class TurnActions {
       return;
     this.warningIsDue = false;
     log.event('duration_warning', { seconds_left: WARNING_SECONDS });
-    answering.sayText('prompt', durationWarning(config));
+    answering.sayText('prompt', callerLine(spokenLanguage(config), 'ending_soon'));
   }
 
   private takeTurn(action: Extract<CallAction, { type: 'take_turn' }>): void {

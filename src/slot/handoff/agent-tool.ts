@@ -2,8 +2,8 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { renderTemplate, type Variables } from '../../platform/render-template.ts';
 import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
+import { callerLine } from '../speak/caller-lines.ts';
 import { type CallTool, reasonOf, type ToolOutcome } from '../tools/call-tool.ts';
-import { handoffLine } from './handoff-lines.ts';
 import type { HandoffSetup } from './handoff-setup.ts';
 
 /** Making a room and joining it, with the SDK loaded for it: 6 s at the most for the join, and what stands before it. */
@@ -58,7 +58,7 @@ export function agentTool(
 function announcement(config: RuntimeConfig, variables: Variables): string {
   const own = config.pre_transfer_message;
   if (own !== null && own.trim() !== '') return renderTemplate(own, variables);
-  return handoffLine(spokenLanguage(config), 'wait');
+  return callerLine(spokenLanguage(config), 'handoff_wait');
 }
 
 function refused(status: string, error: string): ToolOutcome {

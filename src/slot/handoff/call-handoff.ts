@@ -11,11 +11,11 @@ import type { LineClock } from '../audio/line-clock.ts';
 import { onMain } from '../main-link/slot-channel.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { BotVoice } from '../speak/bot-voice.ts';
+import { callerLine } from '../speak/caller-lines.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { EndSignal, EndVerdict } from '../wrap-up/end-arbiter.ts';
 import { AgentVoices } from './agent-voices.ts';
 import { enqueueBody } from './enqueue-body.ts';
-import { handoffLine } from './handoff-lines.ts';
 import {
   type HandoffAction,
   type HandoffEnd,
@@ -294,7 +294,8 @@ export class CallHandoff {
     const language = spokenLanguage(this.parts.config);
     const position = action.line === 'position' ? action.position : undefined;
     this.parts.report('hold_line', { line: action.line });
-    const reply = this.parts.say(handoffLine(language, action.line, position));
+    const line = callerLine(language, `handoff_${action.line}`).replace('{n}', String(position ?? ''));
+    const reply = this.parts.say(line);
     if (action.line !== 'nobody') return;
     this.isHolding = false;
     void reply.ended.then((how) => {

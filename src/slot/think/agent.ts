@@ -1,9 +1,9 @@
 import type { CallEventName } from '../../contracts/call-events.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { LanguageModel, LlmRequest } from '../../providers/language-model.ts';
+import { callerLine } from '../speak/caller-lines.ts';
 import type { ToolBox } from '../tools/tool-box.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
-import { transferFailedLine } from '../transfer/transfer-lines.ts';
 import type { TransferOutcome } from '../transfer/transfer-machine.ts';
 import { Answer } from './answer.ts';
 import { History, type ReplyEntry } from './history.ts';
@@ -100,7 +100,7 @@ export class Agent {
     return this.reply(null, {
       isUncertain: false,
       isPreemptive: false,
-      fallbackLine: transferFailedLine(this.parts.language),
+      fallbackLine: callerLine(this.parts.language, 'transfer_failed'),
     });
   }
 

@@ -1,5 +1,8 @@
-import { type InterruptionPhrases, interruptionPhrases } from './phrases.ts';
+import { readLists } from '../../platform/text-table.ts';
 import type { InterruptionMeaning } from './turn-types.ts';
+
+/** Short things that people say over the bot or into its silence (phrases.txt). */
+const PHRASES = readLists(import.meta.url, 'phrases.txt');
 
 /** Words of a transcript that are looked at; what is longer is an interruption in any case. */
 const MAX_WORDS = 50;
@@ -18,9 +21,12 @@ export interface InterruptionRules {
  * sign of listening never does, and anything else does from the bot's number of words on.
  */
 export function interruptionJudge(rules: InterruptionRules): (text: string) => InterruptionMeaning {
-  const lists: InterruptionPhrases = interruptionPhrases(rules.language);
-  const backchannels = new Set((rules.backchannels ?? lists.backchannels).map(normalised));
-  const stops = [...new Set((rules.stops ?? lists.stops).map(normalised))].map((phrase) => ` ${phrase} `);
+  const backchannels = new Set(
+    (rules.backchannels ?? listed('backchannels', rules.language)).map(normalised),
+  );
+  const stops = [...new Set((rules.stops ?? listed('stops', rules.language)).map(normalised))].map(
+    (phrase) => ` ${phrase} `,
+  );
   const minWords = Math.max(1, rules.minWords);
   return (text) => {
     const plain = normalised(text);
@@ -30,6 +36,12 @@ export function interruptionJudge(rules: InterruptionRules): (text: string) => I
     if (isBackchannel(plain, backchannels)) return 'backchannel';
     return words >= minWords ? 'interruption' : 'too_few_words';
   };
+}
+
+/** What a language has and what holds everywhere; callers in India mix English into every language. */
+function listed(kind: 'backchannels' | 'stops', language: string | undefined): string[] {
+  const own = (language ?? '').toLowerCase().split('-')[0] ?? '';
+  return ['every', 'en', own].flatMap((name) => PHRASES.get(`${name} ${kind}`) ?? []);
 }
 
 /** "haan haan ok" is made of signs of listening and is one. */
@@ -55,30 +67,8 @@ export function wordCount(text: string): number {
   return plain === '' ? 0 : Math.min(plain.split(' ').length, MAX_WORDS);
 }
 
-/** Asked into the silence of a bot that owes an answer; by language, in the spellings of transcripts. */
-const CHECK_INS: ReadonlySet<string> = new Set([
-  'hello',
-  'hello hello',
-  'helo',
-  'hallo',
-  'hey',
-  'are you there',
-  'hello are you there',
-  'are you still there',
-  'can you hear me',
-  'anybody there',
-  'हेलो',
-  'हैलो',
-  'हेलो हेलो',
-  'हैलो हैलो',
-  'सुन रहे हो',
-  'sun rahe ho',
-  'হ্যালো',
-  'ஹலோ',
-  'హలో',
-  'ಹಲೋ',
-  'હેલો',
-]);
+/** Asked into the silence of a bot that owes an answer. */
+const CHECK_INS: ReadonlySet<string> = new Set(PHRASES.get('every check-ins'));
 
 /** Whether these words only ask if the bot is still there. */
 export function isCheckIn(text: string): boolean {

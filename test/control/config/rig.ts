@@ -15,6 +15,7 @@ import type { ConfigSettings } from '../../../src/control/runtime-config/config-
 import { type OpenCallParts, openCall } from '../../../src/control/runtime-config/resolve-config.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
+import { readConfig } from '../../../src/slot/call/fetch-config.ts';
 import { testBot } from '../running-control.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -78,13 +79,18 @@ export function configRig(
       cached.invalidate(put.bot_id);
       return await this.open(put.bot_id, event, callerId);
     },
-    open: (botId: string, event: unknown = {}, callerId = ''): Promise<RuntimeConfig> =>
-      openCall(parts, {
+    async open(botId: string, event: unknown = {}, callerId = ''): Promise<RuntimeConfig> {
+      const config = await openCall(parts, {
         botId,
         callerId,
         streamId: 'stream-1',
         connectedEvent: typeof event === 'string' ? event : JSON.stringify(event),
         signal: new AbortController().signal,
-      }),
+      });
+      // Whatever bot a test publishes, a slot takes its config as it comes over the wire.
+      const read = readConfig(JSON.stringify(config), botId);
+      if ('refusal' in read) throw new Error(`a slot refuses the config: ${read.refusal.reason}`);
+      return config;
+    },
   };
 }

@@ -7,7 +7,7 @@ import type { RuntimeConfig } from '../../../src/contracts/runtime-config.ts';
 import { readNotes } from '../../../src/main/handoff/read-notes.ts';
 import { DeskNotes, deskBase } from '../../../src/slot/handoff/desk-notes.ts';
 import { enqueueBody, MAX_ENQUEUE_BYTES } from '../../../src/slot/handoff/enqueue-body.ts';
-import { handoffLine } from '../../../src/slot/handoff/handoff-lines.ts';
+import { callerLine } from '../../../src/slot/speak/caller-lines.ts';
 
 const config = {
   session_id: 's-1',
@@ -106,8 +106,8 @@ t.test('the desk is where the results go', async (t) => {
 });
 
 t.test('RT-37 lines come in the language of the voice, English where it is not known', async (t) => {
-  t.equal(handoffLine('en-IN', 'position', 4), 'You are number 4 in line.');
-  t.equal(handoffLine('hi', 'position', 2), 'कतार में आपका नंबर 2 है।');
-  t.equal(handoffLine('xx', 'comfort'), handoffLine('en', 'comfort'));
-  t.equal(handoffLine(undefined, 'nobody'), handoffLine('en', 'nobody'));
+  t.equal(callerLine('en-IN', 'handoff_position'), 'You are number {n} in line.');
+  t.equal(callerLine('hi_IN', 'handoff_position'), 'कतार में आपका नंबर {n} है।');
+  t.equal(callerLine('xx', 'handoff_comfort'), callerLine('en', 'handoff_comfort'));
+  t.equal(callerLine(undefined, 'handoff_nobody'), callerLine('en', 'handoff_nobody'));
 });

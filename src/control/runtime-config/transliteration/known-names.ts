@@ -1,40 +1,43 @@
-import { CHRISTIAN } from './known-names/christian.ts';
-import { COMPOUNDS } from './known-names/compounds.ts';
-import { ELEMENTS } from './known-names/elements.ts';
-import { FAMILY } from './known-names/family.ts';
-import { MEN } from './known-names/men.ts';
-import { MUSLIM } from './known-names/muslim.ts';
-import { SIKH } from './known-names/sikh.ts';
-import { SOUTH_EAST } from './known-names/south-east.ts';
-import { WOMEN } from './known-names/women.ts';
+import { readLists } from '../../../platform/text-table.ts';
 import type { KnownName } from './name-speller.ts';
 
-/**
- * Names as people write them in Devanagari. In the tables a name stands with its Latin spellings behind it, and a bar
- * stands between names. A third of the common spellings measures the rest: the test of name transliteration takes them
- * out of these tables, builds a speller without them and asks it for them.
- */
+const TABLE = readLists(import.meta.url, 'known-names.txt');
+
+/** Names as people write them in Devanagari. */
 export const KNOWN_NAMES: readonly KnownName[] = [
-  MEN,
-  WOMEN,
-  FAMILY,
-  MUSLIM,
-  SIKH,
-  CHRISTIAN,
-  SOUTH_EAST,
-  COMPOUNDS,
-].flatMap(readTable);
+  'men',
+  'women',
+  'family',
+  'muslim',
+  'sikh',
+  'christian',
+  'south east',
+  'compounds',
+].flatMap(spellings);
 
 /** What compounds are made of: `lal`, `preet`, `vardhan`. */
-export const NAME_ELEMENTS: readonly KnownName[] = readTable(ELEMENTS);
+export const NAME_ELEMENTS: readonly KnownName[] = spellings('elements');
 
-function readTable(table: string): KnownName[] {
-  return table
-    .normalize('NFC')
-    .trim()
-    .split(/\s*[|\n]\s*/)
-    .flatMap((entry) => {
-      const [devanagari = '', ...spellings] = entry.split(' ');
-      return spellings.map((latin): KnownName => [latin, devanagari]);
-    });
+const SHORT_NAMES = new Map(spellings('short names'));
+const TITLES = new Map(spellings('titles'));
+const IN_HINDI = new Set([...TITLES.values()].map((title) => title.replace(/\.$/, '')));
+
+/** The Hindi for a title or a short form, without its full stop, or null for any other word. */
+export function titleOf(word: string): string | null {
+  const plain = word.toLowerCase();
+  return TITLES.get(plain) ?? SHORT_NAMES.get(plain) ?? null;
+}
+
+/** Whether a word, with or without its full stop and in either script, stands beside the name and is not part of it. */
+export function isTitle(word: string): boolean {
+  const plain = word.toLowerCase().normalize('NFC').replace(/\.$/, '');
+  return TITLES.has(plain) || IN_HINDI.has(plain);
+}
+
+/** A name stands with its Latin spellings behind it. */
+function spellings(section: string): KnownName[] {
+  return (TABLE.get(section) ?? []).flatMap((entry) => {
+    const [devanagari = '', ...latin] = entry.split(' ');
+    return latin.map((spelling): KnownName => [spelling, devanagari]);
+  });
 }

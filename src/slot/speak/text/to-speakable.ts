@@ -2,9 +2,11 @@ import type { Pronunciation } from '../../../contracts/bot/conversation.ts';
 import { cleanText, type FilterCounts, filterClause, newFilterCounts } from './filters.ts';
 import { newLeakState } from './leaks.ts';
 import { Lexicon } from './lexicon.ts';
+import { englishElsewhere, englishIndia, englishUnitedStates } from './normalise/english.ts';
+import { hindi } from './normalise/hindi.ts';
+import { INDIAN_LANGUAGES, otherLanguage } from './normalise/indian-languages.ts';
 import type { LanguagePack } from './normalise/language-pack.ts';
 import { normalise } from './normalise/normalise.ts';
-import { packForClause, packOf } from './normalise/pick-pack.ts';
 
 /**
  * The one way from what a model wrote to what a voice is given: filters (RT-39), numbers in words (RT-40), then the
@@ -89,4 +91,28 @@ function inWords(text: string, pack: LanguagePack): string {
 function filterAlone(text: string, pack: LanguagePack): string {
   const counts = newFilterCounts();
   return filterClause(text, { state: newLeakState(), isLast: true, words: pack.words, counts });
+}
+
+/** The language of a bot by its BCP 47 tag. English without a region is Indian English, which reads both writings. */
+function packOf(language: string): LanguagePack {
+  const [primary = '', ...rest] = language.toLowerCase().split(/[-_]/);
+  if (primary === 'en') {
+    if (rest.includes('us')) return englishUnitedStates;
+    return rest.length === 0 || rest.includes('in') ? englishIndia : englishElsewhere;
+  }
+  if (primary === 'hi') return hindi;
+  return INDIAN_LANGUAGES.find((pack) => pack.code.startsWith(`${primary}-`)) ?? otherLanguage;
+}
+
+const LATIN = /\p{Script=Latin}/u;
+
+/**
+ * The language that the numbers of one clause are said in. Bots mix languages: a Hindi bot that answers in Latin
+ * letters speaks English numbers, an English bot that answers in Devanagari speaks Hindi ones.
+ */
+function packForClause(base: LanguagePack, clause: string): LanguagePack {
+  if (base === otherLanguage || base.letter.test(clause)) return base;
+  if (LATIN.test(clause)) return englishIndia;
+  if (hindi.letter.test(clause)) return hindi;
+  return INDIAN_LANGUAGES.find((pack) => pack.letter.test(clause)) ?? base;
 }

@@ -1,10 +1,7 @@
-import type { LanguagePack, Scale, TimeOfDay } from './language-pack.ts';
+import { type LanguagePack, type Scale, spokenWords, type TimeOfDay } from './language-pack.ts';
 
 /** English as spoken in India (lakh, crore, day before month) and in the United States. */
-const SMALL =
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
-    ' ',
-  );
+const { numbers: SMALL, ...WORDS } = spokenWords('en');
 const TENS = 'zero ten twenty thirty forty fifty sixty seventy eighty ninety'.split(' ');
 const IRREGULAR_ORDINALS: Readonly<Record<string, string>> = {
   one: 'first',
@@ -15,9 +12,6 @@ const IRREGULAR_ORDINALS: Readonly<Record<string, string>> = {
   nine: 'ninth',
   twelve: 'twelfth',
 };
-const MONTHS = 'January February March April May June July August September October November December'.split(
-  ' ',
-);
 
 const STEPS: Readonly<Record<Scale, ReadonlyArray<readonly [number, string]>>> = {
   indian: [
@@ -81,94 +75,19 @@ function time({ hour, minute, half }: TimeOfDay): string {
 function english(code: string, scale: Scale, dateOrder: LanguagePack['dateOrder']): LanguagePack {
   const asYear = (year: number | null) => (year === null ? '' : ` ${englishYear(year)}`);
   return {
+    ...WORDS,
     code,
     letter: /\p{Script=Latin}/u,
-    digits: SMALL.slice(0, 10),
     cardinal: (digits, numberScale) => cardinal(Number(digits), numberScale),
     ordinal: (digits) => ordinal(Number(digits), scale),
     half: null,
     year: englishYear,
     scale,
     dateOrder,
-    words: {
-      and: 'and',
-      moneyAnd: 'and',
-      at: 'at',
-      dot: 'dot',
-      point: 'point',
-      minus: 'minus',
-      plus: 'plus',
-      percent: 'percent',
-      to: 'to',
-      number: 'number',
-      over: 'by',
-      times: 'times',
-      equals: 'equals',
-      about: 'about',
-      endingIn: 'ending in',
-    },
-    money: {
-      INR: { one: 'rupee', many: 'rupees', part: ['paisa', 'paise'] },
-      USD: { one: 'dollar', many: 'dollars', part: ['cent', 'cents'] },
-      EUR: { one: 'euro', many: 'euros', part: ['cent', 'cents'] },
-      GBP: { one: 'pound', many: 'pounds', part: ['penny', 'pence'] },
-    },
-    scaleWords: {
-      k: 'thousand',
-      thousand: 'thousand',
-      l: 'lakh',
-      lac: 'lakh',
-      lacs: 'lakh',
-      lakh: 'lakh',
-      lakhs: 'lakh',
-      cr: 'crore',
-      crore: 'crore',
-      crores: 'crore',
-      m: 'million',
-      mn: 'million',
-      million: 'million',
-      b: 'billion',
-      bn: 'billion',
-      billion: 'billion',
-    },
-    units: {
-      km: ['kilometre', 'kilometres'],
-      cm: ['centimetre', 'centimetres'],
-      mm: ['millimetre', 'millimetres'],
-      kg: ['kilogram', 'kilograms'],
-      kgs: ['kilogram', 'kilograms'],
-      mg: ['milligram', 'milligrams'],
-      ml: ['millilitre', 'millilitres'],
-      GB: ['gigabyte', 'gigabytes'],
-      MB: ['megabyte', 'megabytes'],
-      KB: ['kilobyte', 'kilobytes'],
-      TB: ['terabyte', 'terabytes'],
-      Mbps: ['megabit per second', 'megabits per second'],
-      kbps: ['kilobit per second', 'kilobits per second'],
-      'km/h': ['kilometre per hour', 'kilometres per hour'],
-      kmph: ['kilometre per hour', 'kilometres per hour'],
-      kWh: ['kilowatt hour', 'kilowatt hours'],
-      kW: ['kilowatt', 'kilowatts'],
-      hr: ['hour', 'hours'],
-      hrs: ['hour', 'hours'],
-      min: ['minute', 'minutes'],
-      mins: ['minute', 'minutes'],
-      sec: ['second', 'seconds'],
-      secs: ['second', 'seconds'],
-      yr: ['year', 'years'],
-      yrs: ['year', 'years'],
-      'sq ft': ['square foot', 'square feet'],
-      sqft: ['square foot', 'square feet'],
-      '°C': ['degree Celsius', 'degrees Celsius'],
-      '°F': ['degree Fahrenheit', 'degrees Fahrenheit'],
-      '°': ['degree', 'degrees'],
-    },
-    letterNames: null,
-    months: MONTHS,
     date: (day, month, year) =>
       dateOrder === 'day first'
-        ? `${ordinal(day, scale)} ${MONTHS[month - 1]}${asYear(year)}`
-        : `${MONTHS[month - 1]} ${ordinal(day, scale)}${year === null ? '' : ','}${asYear(year)}`,
+        ? `${ordinal(day, scale)} ${WORDS.months[month - 1]}${asYear(year)}`
+        : `${WORDS.months[month - 1]} ${ordinal(day, scale)}${year === null ? '' : ','}${asYear(year)}`,
     time,
   };
 }

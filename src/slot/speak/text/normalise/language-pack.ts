@@ -1,3 +1,5 @@
+import { readTexts } from '../../../../platform/text-table.ts';
+
 /** What one language needs to say numbers and signs. A rule that finds its words missing leaves the text alone. */
 export interface LanguagePack {
   /** BCP 47. */
@@ -74,6 +76,84 @@ export interface PackWords {
   readonly about: string;
   /** Before the visible digits of a masked identifier. */
   readonly endingIn: string;
+}
+
+/** The part of a pack that is words alone. */
+type SpokenWords = Pick<
+  LanguagePack,
+  'digits' | 'words' | 'money' | 'scaleWords' | 'units' | 'letterNames' | 'months'
+> & { numbers: readonly string[] };
+
+const TABLE = readTexts(import.meta.url, 'number-words.txt');
+
+/** How scale words are written in Latin letters, whatever the language. */
+const SCALE_SPELLINGS = {
+  thousand: ['k', 'thousand'],
+  lakh: ['l', 'lac', 'lakh', 'lakhs'],
+  crore: ['cr', 'crore', 'crores'],
+};
+
+/** The words of a language in number-words.txt; those that it lacks are empty. */
+export function spokenWords(language: string): SpokenWords {
+  const table = TABLE.get(language) ?? new Map<string, string>();
+  const one = (key: string) => table.get(key) ?? '';
+  const several = (key: string) =>
+    one(key)
+      .split(' ')
+      .filter((word) => word !== '');
+  const below = (prefix: string) =>
+    [...table].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), value]] : []));
+  const scaleWords: Record<string, string> = {};
+  for (const [key, spellings] of Object.entries(SCALE_SPELLINGS)) {
+    if (table.has(key)) for (const written of [...spellings, one(key)]) scaleWords[written] = one(key);
+  }
+  for (const [spoken = '', written = ''] of below('scale ')) {
+    for (const word of written.split(' ')) scaleWords[word] = spoken;
+  }
+  const numbers = several('numbers');
+  return {
+    numbers,
+    digits: numbers.slice(0, 10),
+    words: {
+      and: one('and'),
+      moneyAnd: one('money_and'),
+      at: one('at'),
+      dot: one('dot'),
+      point: one('point'),
+      minus: one('minus'),
+      plus: one('plus'),
+      percent: one('percent'),
+      to: one('to'),
+      number: one('number'),
+      over: one('over'),
+      times: one('times'),
+      equals: one('equals'),
+      about: one('about'),
+      endingIn: one('ending_in'),
+    },
+    money: {
+      INR: moneyWords(one('INR')),
+      USD: moneyWords(one('USD')),
+      EUR: moneyWords(table.get('EUR') ?? 'euro'),
+      GBP: moneyWords(table.get('GBP') ?? 'pound'),
+    },
+    scaleWords,
+    units: Object.fromEntries(
+      below('unit ').map(([written = '', words = '']) => {
+        const [single = '', many = single] = words.split(', ');
+        return [written, [single, many] as const];
+      }),
+    ),
+    letterNames: table.has('letters') ? several('letters') : null,
+    months: several('months'),
+  };
+}
+
+/** "rupee, rupees, paisa, paise", or "word, part" where one and many are the same. */
+function moneyWords(words: string): MoneyWords {
+  const [first = '', second = '', ...parts] = words.split(', ');
+  const [part = second, manyParts = part] = parts;
+  return { one: first, many: parts.length > 0 ? second : first, part: [part, manyParts] };
 }
 
 /** Digits one by one in groups, with a short pause between the groups. */

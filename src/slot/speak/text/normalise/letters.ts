@@ -1,3 +1,4 @@
+import { readLists } from '../../../../platform/text-table.ts';
 import type { LanguagePack } from './language-pack.ts';
 import { readNumber, sayNumber } from './numbers.ts';
 import { anyOf, END, NUMBER, patternFor, type Rule, START } from './pattern.ts';
@@ -20,16 +21,11 @@ export const units: Rule = (text, pack) => {
   });
 };
 
+const SHORT_FORMS = readLists(import.meta.url, '../short-forms.txt');
 /** Said letter by letter although they could be read as words. */
-const SPELLED = new Set(
-  'EMI OTP ATM UPI ID UPS USA UK UAE EU UN AI API HR IP ISO FAQ CEO CFO SBI ICICI LIC IDFC RBI AC EOD ETA DOB UIDAI IRDAI AMC CA EV ITR EPF NRI IMPS NEFT ECS IFSC MSME URL USB IVR OTT LED UAN ITI IIT IRS'.split(
-    ' ',
-  ),
-);
+const SPELLED = new Set(SHORT_FORMS.get('spelled'));
 /** Words without A, E, I, O or U that are words all the same. */
-const READ = new Set(
-  'MY BY WHY TRY FLY SKY DRY CRY MR MRS MS DR RS HMM SHH PVT LTD VS NO ST SMT SHRI'.split(' '),
-);
+const READ = new Set(SHORT_FORMS.get('read'));
 const CAPITALS = new RegExp(`${START}([A-Z]{2,6})(s?)${END}`, 'gu');
 
 export const acronyms: Rule = (text, pack) => {

@@ -1,4 +1,4 @@
-import { dates } from './dates.ts';
+import { dates, times } from './dates.ts';
 import { maskedIds, mixedCodes, namedCodes, phones } from './identifiers.ts';
 import { otherLanguage } from './indian-languages.ts';
 import type { LanguagePack } from './language-pack.ts';
@@ -6,7 +6,6 @@ import { abbreviations, acronyms, units } from './letters.ts';
 import { money } from './money.ts';
 import { bareNumbers, framedNumbers } from './numbers.ts';
 import type { Rule } from './pattern.ts';
-import { times } from './times.ts';
 
 /**
  * What is written to what is said (RT-40). The order matters: what needs the most context goes first, and every rule
