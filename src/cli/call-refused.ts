@@ -1,6 +1,6 @@
 import { CLOSE } from '../contracts/wire.ts';
 
-/** A call that never became `ready`: the door's HTTP status, the socket's close code, or 0 for the connection itself. */
+/** A call that never became `ready`: the fleet port's HTTP status, the socket's close code, or 0 for the connection itself. */
 export class CallRefused extends Error {
   readonly status: number;
   /** The door's answer, the close reason or the connection's error. */
@@ -19,9 +19,9 @@ function sentenceFor(status: number): string {
     case 0:
       return 'the call could not be placed; is the appliance running and the address right?';
     case 403:
-      return 'the door refused the call: WS_AUTH asks for the core secret or another network';
+      return 'the fleet port refused the call: WS_AUTH asks for the core secret or another network';
     case 404:
-      return 'the door has no such path; call sockets are /ws/BOT and /partner/BOT';
+      return 'the fleet port has no such path; call sockets are /ws/BOT and /partner/BOT';
     case 429:
       return 'every slot is busy; try again when a call has ended';
     case 503:
@@ -35,6 +35,6 @@ function sentenceFor(status: number): string {
     default:
       return status >= 1000
         ? `the call was closed with code ${status} before it was ready`
-        : `the door answered ${status}`;
+        : `the fleet port answered ${status}`;
   }
 }

@@ -50,7 +50,7 @@ const HANG_UP_WAIT_MS = 8_000;
 /**
  * Places one call over the wire protocol and resolves once the slot is `ready`. From then on the line never stops:
  * 20 ms of caller audio, or of silence, leave by absolute deadlines until the call ends. Rejects with
- * {@link CallRefused} when the door answers with a status or the slot closes before `ready`. The partner's dialect has
+ * {@link CallRefused} when the fleet port answers with a status or the slot closes before `ready`. The partner's dialect has
  * no `ready`: there it resolves once `start` is out, and a refusal comes as a close.
  */
 export async function placeCall(options: DiallerOptions): Promise<DiallerCall> {

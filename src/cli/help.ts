@@ -59,7 +59,7 @@ usage: trunkline call BOT [--url URL] [--wav FILE]... [--binary] [--partner] [--
 The caller says the WAV files one after another (16-bit PCM, any usual rate), each after the bot
 has finished. Without a file the caller listens until the bot ends the call or is silent for long.
 
-  --url URL          address of the door (ws://127.0.0.1:8090, or from FLEET_LISTEN)
+  --url URL          address of the fleet port (ws://127.0.0.1:8090, or from FLEET_LISTEN)
   --wav FILE         what the caller says; may stand several times
   --binary           raw binary audio frames instead of base64 in JSON
   --partner          speak the partner's protocol to /partner/BOT (docs/partner-protocol.md)
@@ -73,7 +73,7 @@ has finished. Without a file the caller listens until the bot ends the call or i
   --json             one JSON object per line instead of the live view, a summary last
 
 On the appliance's own host the words appear too, read from the spool in DATA_DIR (./data).
-CORE_SECRET from the environment is sent to the door where WS_AUTH=secret asks for it.
+CORE_SECRET from the environment is sent there where WS_AUTH=secret asks for it.
 
 examples
   trunkline call demo

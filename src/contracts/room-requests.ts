@@ -122,6 +122,12 @@ export const Reservation = Type.Object(
 );
 export type Reservation = Static<typeof Reservation>;
 
+/** `POST /calls/{call_id}/hangup`. */
+export const HangupRequest = Type.Object(
+  { reason: Type.Optional(Type.String({ maxLength: 200 })) },
+  { title: 'HangupRequest', additionalProperties: false },
+);
+
 /** Answer 200 of dispatch, widget and attach. */
 export const RoomCallAccepted = Type.Object(
   {

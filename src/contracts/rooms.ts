@@ -18,6 +18,13 @@ export const SUPERVISOR_PREFIX = 'supervisor-';
 export const SIP_ROOM_PREFIX = 'sip-in-';
 /** Rooms that a slot makes for a call that it dials or brings over from a socket. */
 export const CALL_ROOM_PREFIX = 'call-';
+/** Rooms of a look whether the media server works; gone when it is over. */
+export const PROBE_ROOM_PREFIX = 'check-';
+/** Rooms from which a trunk rings once. */
+export const TRUNK_TEST_ROOM_PREFIX = 'trunk-test-';
+
+/** LiveKit protocol, `ParticipantInfo.Kind.SIP`; the SDK does not export the enumeration. */
+export const SIP_PARTICIPANT_KIND = 3;
 
 export function botIdentity(callId: string): string {
   return `${BOT_PREFIX}${callId.slice(0, 8)}`;

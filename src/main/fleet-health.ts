@@ -1,7 +1,7 @@
 import type { FleetHealth, FleetMedia, FleetWorker } from '../contracts/fleet.ts';
+import type { Refusal } from '../contracts/fleet-refusals.ts';
 import type { ProviderHealthEntry } from '../contracts/provider-health.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
-import type { Refusal } from './ingress/refusal.ts';
 import { fleetProviders } from './providers/fleet-providers.ts';
 import type { OrphanCalls } from './slots/orphan-calls.ts';
 import type { SlotPool } from './slots/slot-pool.ts';

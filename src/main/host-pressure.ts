@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type Refusal, underPressure } from '../contracts/fleet-refusals.ts';
 import { describeError } from '../platform/app-error.ts';
 import type { Logger } from '../platform/logger.ts';
-import { type Refusal, underPressure } from './ingress/refusal.ts';
 
 /** Below this a new call might find no room for its recording: an hour of stereo takes 115 MB. */
 export const MIN_FREE_BYTES = 268_435_456;

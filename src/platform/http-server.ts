@@ -57,7 +57,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
 class UwsServer implements HttpServer {
   private readonly onError: HttpServerOptions['onError'];
-  private readonly routes: RouteTable;
+  private readonly routes: RouteTable<HttpRoute>;
   private readonly proxies;
   private app: TemplatedApp | null = null;
   private stopListening: (() => void) | null = null;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TwirpError } from 'livekit-server-sdk';
 import { WebSocket } from 'ws';
-import type { MediaServerAccess } from '../contracts/rooms.ts';
+import { type MediaServerAccess, PROBE_ROOM_PREFIX } from '../contracts/rooms.ts';
 import { describeError } from './app-error.ts';
 import { httpCall } from './http-client.ts';
 import { httpUrl, MediaServer, socketUrl } from './media-server.ts';
@@ -19,8 +19,6 @@ const ANSWER_MS = 5_000;
 const MAX_BYTES = 65_536;
 /** Tokens are held to the clock: beyond this the server refuses fresh ones (go-jose leeway is a minute). */
 const MAX_SKEW_MS = 30_000;
-/** Rooms of a look; gone when it is over. */
-const ROOM_PREFIX = 'check-';
 /** Where the SIP service is sent to see that it works: its own host, where nobody listens (RFC 863, discard). */
 const NOBODY = '127.0.0.1:9';
 
@@ -78,7 +76,7 @@ async function checkKey(server: MediaServer): Promise<MediaCheck> {
 /** Joins as a browser would; the answer names the version of the server. */
 async function checkAddress(server: MediaServer, url: string, publicUrl: string): Promise<MediaCheck> {
   const name = 'media address';
-  const room = `${ROOM_PREFIX}${randomUUID()}`;
+  const room = `${PROBE_ROOM_PREFIX}${randomUUID()}`;
   try {
     const version = await joinOnce(server, room, publicUrl);
     const text = `${originOf(publicUrl)} lets browsers join (version ${version})`;
@@ -106,7 +104,7 @@ async function checkAddress(server: MediaServer, url: string, publicUrl: string)
 /** Has the SIP service call a number where nobody is: whoever takes the order is alive. */
 async function checkSip(server: MediaServer): Promise<MediaCheck> {
   const name = 'media SIP';
-  const room = `${ROOM_PREFIX}${randomUUID()}`;
+  const room = `${PROBE_ROOM_PREFIX}${randomUUID()}`;
   const advice =
     'start livekit-sip and redis, and give livekit.yaml and sip.yaml the same redis; only calls by telephone need them';
   try {

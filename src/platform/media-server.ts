@@ -8,7 +8,7 @@ import {
   TwirpError,
   type VideoGrant,
 } from 'livekit-server-sdk';
-import type { MediaServerAccess } from '../contracts/rooms.ts';
+import { type MediaServerAccess, SIP_PARTICIPANT_KIND } from '../contracts/rooms.ts';
 
 /** Every question to the media server is answered within this, but dialling and transfers, which wait for people. */
 export const MEDIA_REQUEST_TIMEOUT_S = 5;
@@ -208,9 +208,6 @@ export function socketUrl(url: string): string {
   return url.replace(/^http/, 'ws').replace(/\/+$/, '');
 }
 
-/** `ParticipantInfo.Kind.SIP` of LiveKit's protocol; the SDK does not export the enumeration. */
-const KIND_SIP = 3;
-
 const SOURCES = { microphone: TrackSource.MICROPHONE } as const;
 
 const ABSENT = Symbol('absent');
@@ -228,7 +225,7 @@ function participantFact(info: ParticipantInfo): ParticipantFact {
   return {
     identity: info.identity,
     name: info.name,
-    isSip: info.kind === KIND_SIP,
+    isSip: info.kind === SIP_PARTICIPANT_KIND,
     attributes: { ...info.attributes },
   };
 }

@@ -25,6 +25,12 @@ export function readJson(body: Buffer): unknown {
   return value;
 }
 
+/** Throws `unsupported_media_type` unless the header names JSON or nothing. */
+export function requireJsonType(contentType: string | undefined): void {
+  if (contentType === undefined || /^application\/([a-z0-9.-]+\+)?json\s*(;|$)/i.test(contentType)) return;
+  throw new AppError('unsupported_media_type', 'this route takes application/json');
+}
+
 /** Deeper bodies are refused: no schema of ours needs it, and what walks a body may recurse. */
 const MAX_DEPTH = 64;
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -140,7 +140,7 @@ t.test('hanging up sends stop and reports the code and reason of the close', asy
   t.equal((await call.say(toneFrame())).complete, false, 'nothing more can be said');
 });
 
-t.test('a refused call tells the status of the door or the close code of the slot', async (t) => {
+t.test('a refused call tells the status of the fleet port or the close code of the slot', async (t) => {
   const busy = createServer().on('upgrade', (_request, socket) => {
     socket.end('HTTP/1.1 429 Too Many Requests\r\ncontent-length: 23\r\n\r\n{"error":"At capacity"}');
   });

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import type { DialoutRequest } from '../../src/contracts/dialout.ts';
-import type { DialOut } from '../../src/main/ingress/dialout.ts';
+import { underPressure } from '../../src/contracts/fleet-refusals.ts';
 import { openFleetIngress } from '../../src/main/ingress/fleet-ingress.ts';
-import { underPressure } from '../../src/main/ingress/refusal.ts';
+import type { DialOut } from '../../src/main/ingress/room-routes.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { readSettings } from '../../src/platform/settings.ts';
 import { call, fleetHealth, quietLogger, rawCaller, startWorker, tempFolder, until } from './harness.ts';

@@ -42,6 +42,7 @@ t.test('RT-25 a hang-up that the media server does not take is tried again', asy
   let refusals = 2;
   const flaky: RoomTransportOptions['media'] = {
     participant: (room, identity) => media.participant(room, identity),
+    participants: (room) => media.participants(room),
     deleteRoom: (room) => media.deleteRoom(room),
     removeParticipant: (room, identity) => {
       if (refusals-- > 0) return Promise.reject(new Error('busy'));

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { BotContent, NewBot } from '../../contracts/bot.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { invalid } from '../../platform/http-server/schema-check.ts';
 import { newSecret } from '../../platform/secret-token.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import { requireMatch } from '../http/etag.ts';
 import type { Actor } from '../http/route.ts';
-import { invalid, invalidBody } from '../http/validation-issues.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
 import type { BotChange, BotStamp, BotStore, StoredBot } from './bot-store.ts';
 import { findingIssues } from './bot-views.ts';

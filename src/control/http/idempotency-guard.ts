@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
+import { invalid } from '../../platform/http-server/schema-check.ts';
 import type { HttpReply } from '../../platform/http-server.ts';
 import { fingerprintOf, type IdempotencyStore, KEEP_MS, keyOf } from './idempotency.ts';
-import { invalid } from './validation-issues.ts';
 
 export const IDEMPOTENCY_HEADER = 'idempotency-key';
 /** Requests with a key at work at once; more are told to come back. */

@@ -1,20 +1,18 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { AppError } from '../../platform/app-error.ts';
+import { type Place, schemaCheck } from '../../platform/http-server/schema-check.ts';
 import {
   type HttpReply,
   type HttpRequest,
   type HttpRoute,
   readMultipart,
 } from '../../platform/http-server.ts';
+import { readJson, requireJsonType } from '../../platform/strict-json.ts';
 import { type Actor, type AuthContext, authenticate } from './authenticate.ts';
-import { corsHeaders, preflightRoutes } from './cors.ts';
 import { IDEMPOTENCY_HEADER, type IdempotencyGuard } from './idempotency-guard.ts';
-import { readJson, requireJsonType } from './json-body.ts';
-import { queryValues } from './query-values.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { AnyRoute, TypedRequest } from './route.ts';
-import { invalidBody, misfit } from './validation-issues.ts';
+import { invalidBody, invalidQuery } from './validation-issues.ts';
 
 export interface ServeRoutesParts extends AuthContext {
   limiter: RateLimiter;
@@ -71,6 +69,41 @@ function serveRoute(route: AnyRoute, parts: ServeRoutesParts): HttpRoute {
   };
 }
 
+/** Browsers may keep the answer to a preflight for this long. */
+const PREFLIGHT_SECONDS = 600;
+
+/** Answers may be read by pages of any origin. Cookies are not meant: with `*` browsers do not send them. */
+function corsHeaders(): Record<string, string> {
+  return {
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': 'x-request-id, retry-after, ratelimit, ratelimit-policy',
+  };
+}
+
+/** A preflight route for every path that has routes for other origins and none of its own. */
+function preflightRoutes(routes: readonly AnyRoute[]): HttpRoute[] {
+  const open = routes.filter((route) => route.cors);
+  const paths = new Set(open.map((route) => route.path));
+  const answered = new Set(routes.filter((route) => route.method === 'OPTIONS').map((route) => route.path));
+  return [...paths]
+    .filter((path) => !answered.has(path))
+    .map((path) => ({
+      method: 'OPTIONS',
+      path,
+      maxBodyBytes: 0,
+      headers: {
+        ...corsHeaders(),
+        'access-control-allow-methods': open
+          .filter((route) => route.path === path)
+          .map((route) => route.method)
+          .join(', '),
+        'access-control-allow-headers': 'content-type, authorization, x-api-key, idempotency-key',
+        'access-control-max-age': String(PREFLIGHT_SECONDS),
+      },
+      handler: async () => ({ status: 204 }),
+    }));
+}
+
 /** A class, because a literal with getters is made anew, property by property, for every request. */
 class CheckedRequest implements TypedRequest<unknown, unknown, unknown> {
   readonly actor: Actor;
@@ -102,13 +135,13 @@ class CheckedRequest implements TypedRequest<unknown, unknown, unknown> {
 
 const NO_QUERY = Type.Object({});
 
-/** Checks a value against a schema that is compiled at its first use. Without a schema nothing may stand there. */
-function reader(schema: TObject | undefined): (value: unknown, place: 'path' | 'query') => unknown {
-  const check = checker(strict(schema ?? NO_QUERY));
+/** Hands on a value that fits the schema. Without a schema nothing may stand there. */
+function reader(schema: TObject | undefined): (value: unknown, place: Place) => unknown {
+  const check = schemaCheck(strict(schema ?? NO_QUERY));
   return (value, place) => {
-    if (check().Check(value)) return value;
-    if (place === 'path') throw new AppError('not_found', 'there is nothing with this id');
-    throw misfit(place, check().Errors(value));
+    if (place !== 'path') check.demand(place, value);
+    else if (!check.fits(value)) throw new AppError('not_found', 'there is nothing with this id');
+    return value;
   };
 }
 
@@ -117,6 +150,51 @@ function strict(schema: TObject): TObject {
   return 'additionalProperties' in schema
     ? schema
     : Type.Object(schema.properties, { additionalProperties: false });
+}
+
+/** More fields in one query are refused before anything is made of them. */
+const MAX_FIELDS = 200;
+
+/**
+ * The strings of a query as the types that the schema names. Only one spelling of each value is converted (`7`, not
+ * `07`, `7.0` or ` 7`; `true` and `false`); what cannot be converted stays a string and then does not fit. An array
+ * field is a repeated key; any other field may stand once. Throws `validation_error` for a field that stands twice.
+ */
+function queryValues(schema: TObject, query: URLSearchParams): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  let fields = 0;
+  for (const [name, text] of query) {
+    if (++fields > MAX_FIELDS) throw invalidQuery('', `a query has at most ${MAX_FIELDS} fields`);
+    const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
+    const items = field === undefined ? undefined : itemsOf(field);
+    if (items !== undefined) {
+      const list = Object.hasOwn(values, name) ? (values[name] as unknown[]) : [];
+      list.push(convert(items, text));
+      setOwn(values, name, list);
+      continue;
+    }
+    if (Object.hasOwn(values, name)) throw invalidQuery(name, `${name.slice(0, 64)} may stand only once`);
+    setOwn(values, name, field === undefined ? text : convert(field, text));
+  }
+  return values;
+}
+
+/** A query may name a field `__proto__`; it becomes a field like any other. */
+function setOwn(values: Record<string, unknown>, name: string, value: unknown): void {
+  Object.defineProperty(values, name, { value, enumerable: true, writable: true, configurable: true });
+}
+
+function itemsOf(schema: TSchema): TSchema | undefined {
+  const { type, items } = schema as { type?: unknown; items?: TSchema };
+  return type === 'array' ? items : undefined;
+}
+
+function convert(schema: TSchema, text: string): unknown {
+  const { type } = schema as { type?: unknown };
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
+  if (type === 'integer' && /^(0|-?[1-9]\d{0,15})$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?(0|[1-9]\d{0,15})(\.\d{1,15})?$/.test(text)) return Number(text);
+  return text;
 }
 
 function bodyReader(route: AnyRoute): (request: HttpRequest) => unknown {
@@ -142,22 +220,13 @@ function bodyReader(route: AnyRoute): (request: HttpRequest) => unknown {
       throw new AppError('unsupported_media_type', `this route takes ${contentType}`);
     };
   }
-  const check = checker(body.schema);
+  const check = schemaCheck(body.schema, body.unknownFieldHints);
   return (request) => {
     if (optional && request.body.length === 0) return undefined;
     requireJsonType(request.headers['content-type']);
     const value = readJson(request.body);
-    if (check().Check(value)) return value;
-    throw misfit('body', check().Errors(value));
-  };
-}
-
-/** Compiling takes longer than most requests, so it waits for the first one that needs it. */
-function checker(schema: TSchema) {
-  let compiled: ReturnType<typeof Compile> | undefined;
-  return () => {
-    compiled ??= Compile(schema);
-    return compiled;
+    check.demand('body', value);
+    return value;
   };
 }
 

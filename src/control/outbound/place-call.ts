@@ -3,10 +3,11 @@ import type { DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
 import { MAX_CONNECTED_BYTES } from '../../contracts/limits.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
+import { invalid, issue, type ValidationIssue } from '../../platform/http-server/schema-check.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import type { CachedBots } from '../caches/cached-bots.ts';
 import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
-import { invalid, invalidBody, issue, type ValidationIssue } from '../http/validation-issues.ts';
+import { invalidBody } from '../http/validation-issues.ts';
 import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
 import { mayDial, type OutboundTrunk } from '../telephony/media-setup.ts';
 import { askFleetHost } from './ask-host.ts';

@@ -3,10 +3,10 @@ import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../contracts/setti
 import { SettingsChange, SystemValues } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { parseNetwork } from '../../platform/guarded-http/network.ts';
+import { issue, type ValidationIssue } from '../../platform/http-server/schema-check.ts';
 import { usableTimezone } from '../../platform/local-time.ts';
 import { isSafeTransport } from '../../platform/origins.ts';
 import { readOrigin } from '../../providers/provider-place.ts';
-import { issue, type ValidationIssue } from '../http/validation-issues.ts';
 
 /** What the schema cannot say: a time zone exists, a network can be read, an address is safe. Names no secret. */
 export function valueIssues(values: Partial<SystemValues>): ValidationIssue[] {

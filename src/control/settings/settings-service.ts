@@ -1,10 +1,10 @@
 import { SETTING_SECRET_NAMES, type SettingSecretName } from '../../contracts/setting-names.ts';
 import type { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { invalid } from '../../platform/http-server/schema-check.ts';
 import { TtlCache } from '../../platform/ttl-cache.ts';
 import type { AuditCause, AuditNote } from '../audit/audit-log.ts';
 import { SETTINGS_CACHE_KEY } from '../caches/cache-registry.ts';
-import { invalid } from '../http/validation-issues.ts';
 import type { SecretBox } from './secret-box.ts';
 import { readSeeds, valueIssues } from './setting-values.ts';
 import type { SealedSetting, SettingsStore, StoredSettings } from './settings-store.ts';

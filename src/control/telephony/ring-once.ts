@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import { TRUNK_TEST_ROOM_PREFIX } from '../../contracts/rooms.ts';
+import { closeRoom, hangUpParticipant } from '../../platform/end-room.ts';
 import type { MediaServer, SipAnswer } from '../../platform/media-server.ts';
 
 /** What a test call has shown. */
@@ -25,7 +27,7 @@ export async function ringOnce(
   server: MediaServer,
   call: { trunkId: string; from: string; to: string },
 ): Promise<RingOutcome> {
-  const room = `trunk-test-${randomUUID()}`;
+  const room = `${TRUNK_TEST_ROOM_PREFIX}${randomUUID()}`;
   const identity = `sip-test-${randomUUID().slice(0, 8)}`;
   const startedMs = performance.now();
   await server.createRoom(room, '');
@@ -53,11 +55,11 @@ export async function ringOnce(
     if (rang && answer === null) await Promise.race([dialling, wait(RING_MS)]);
     // What it says once it is let go is about the letting go.
     const before = answer;
-    await server.removeParticipant(room, identity);
+    await hangUpParticipant(server, room, identity);
     await dialling;
     return { ...outcomeOf(before, rang), ms: Math.round(performance.now() - startedMs) };
   } finally {
-    await server.deleteRoom(room).catch(() => undefined);
+    await closeRoom(server, room);
   }
 }
 

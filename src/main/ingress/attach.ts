@@ -1,33 +1,27 @@
-import { AttachRequest } from '../../contracts/room-requests.ts';
+import { type FleetAnswer, mediaRefusal, REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
+import { ATTACH_ROUTE } from '../../contracts/fleet-routes.ts';
+import type { AttachRequest } from '../../contracts/room-requests.ts';
 import type { MediaSetup } from '../../contracts/rooms.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { attachOrder } from '../rooms/room-requests.ts';
 import { startAndAnswer } from '../rooms/room-service.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
-import { admission } from './admission.ts';
-import type { RoomRouteOptions } from './dispatch.ts';
-import { bodyReader, type IngressAnswer, type IngressHandler, jsonRoute, readOrder } from './json-route.ts';
-import { mediaRefusal, REFUSALS, type Refusal } from './refusal.ts';
-
-/** Connected event and what was heard in screening, with the escapes that JSON may need. */
-const MAX_BODY_BYTES = 131_072;
-
-const readAttach = bodyReader(AttachRequest);
+import { admission } from './call-admission.ts';
+import { type ServedRoute, serve } from './fleet-table.ts';
+import type { RoomRouteOptions } from './room-routes.ts';
 
 /**
  * `POST /attach` (R21): a dialler has called somebody, and the bot
  * joins them. One session is one call, however often it is asked for. With the reservation that was made before dialling
  * (D-16) the call has its slot for certain, also on a host that has filled up or drains meanwhile.
  */
-export function createAttach(options: RoomRouteOptions): IngressHandler {
+export function serveAttach(options: RoomRouteOptions): ServedRoute {
   const { roomService } = options;
 
-  return jsonRoute(options.logger, async (request) => {
-    const read = await readOrder(request, options.settings.coreSecrets, MAX_BODY_BYTES, readAttach);
-    if ('refusal' in read) return read.refusal;
-    const outlived = await roomService.orphanSession(read.value.room_name);
+  return serve(ATTACH_ROUTE, async ({ body }) => {
+    const outlived = await roomService.orphanSession(body.room_name);
     const setup = await roomService.media.fresh();
-    return attach(read.value, setup, outlived);
+    return attach(body, setup, outlived);
   });
 
   /** Decides without waiting, so that of two requests at once one is the first. */
@@ -35,7 +29,7 @@ export function createAttach(options: RoomRouteOptions): IngressHandler {
     request: AttachRequest,
     setup: MediaSetup | null,
     outlived: { callId: string; sessionId: string | null; workerId: string } | null,
-  ): Promise<IngressAnswer> {
+  ): Promise<FleetAnswer> {
     const key = `attach ${request.session_id}`;
     const standing = roomService.claims.standing(key);
     if (standing) return standing;
@@ -77,7 +71,7 @@ export function createAttach(options: RoomRouteOptions): IngressHandler {
 }
 
 /** The call of this session outlived the main that began it. */
-function sameCall(request: AttachRequest, call: { callId: string; workerId: string }): IngressAnswer {
+function sameCall(request: AttachRequest, call: { callId: string; workerId: string }): FleetAnswer {
   return {
     status: 200,
     body: {

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { BOT_ID_PATTERN, CORE_SECRET_HEADER, PARTNER_PATH, SOCKET_PATH } from '../../contracts/http-names.ts';
+import { badUpgrade, REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
+import { PARTNER_ROUTE, SOCKET_ROUTE } from '../../contracts/fleet-routes.ts';
+import { BOT_ID_PATTERN, CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
+import { matchesAnySecret } from '../../platform/constant-time.ts';
+import { routeTable } from '../../platform/http-server/route-table.ts';
 import { isLoopbackHost } from '../../platform/origins.ts';
 import type { Settings, WsAuth } from '../../platform/settings.ts';
-import { isCoreSecret } from './core-secret.ts';
-import { badUpgrade, REFUSALS, type Refusal } from './refusal.ts';
 
 /** Headers by which a proxy in front shows itself. */
 const FORWARDED = [
@@ -15,11 +17,6 @@ const FORWARDED = [
   'x-real-ip',
 ] as const;
 
-const PATHS = [
-  { kind: 'telephony', path: SOCKET_PATH },
-  { kind: 'partner', path: PARTNER_PATH },
-] as const;
-
 export interface CallTarget {
   kind: 'telephony' | 'partner';
   botId: string;
@@ -27,15 +24,22 @@ export interface CallTarget {
   ticket: string;
 }
 
+const SOCKETS = routeTable([
+  { ...SOCKET_ROUTE, kind: 'telephony' as const },
+  { ...PARTNER_ROUTE, kind: 'partner' as const },
+]);
+
 /** The bot and the protocol that a request path names; null for every other path. */
 export function callTarget(url: string): CallTarget | null {
   const [path = '', query = ''] = url.split('?', 2);
-  const found = PATHS.find((known) => path.startsWith(known.path));
-  if (!found) return null;
-  const botId = path.slice(found.path.length);
-  return BOT_ID_PATTERN.test(botId)
-    ? { kind: found.kind, botId, ticket: new URLSearchParams(query).get('ticket') ?? '' }
-    : null;
+  try {
+    const { route, params } = SOCKETS.match('GET', path);
+    const { bot_id: botId = '' } = params;
+    if (!BOT_ID_PATTERN.test(botId)) return null;
+    return { kind: route.kind, botId, ticket: new URLSearchParams(query).get('ticket') ?? '' };
+  } catch {
+    return null;
+  }
 }
 
 /**
@@ -71,6 +75,31 @@ export function isLocalPeer(request: IncomingMessage): boolean {
 }
 
 /**
+ * Who may give orders: whoever knows the core secret. Without a configured one the ingress is on loopback and this machine
+ * is trusted, as with call sockets. A web page in a browser on this machine is not: it shows itself by its Origin, or
+ * by the name that it gives this host.
+ */
+export function mayCommand(request: IncomingMessage, secrets: readonly string[]): boolean {
+  const { host = '', origin } = request.headers;
+  if (secrets.length > 0) return matchesAnySecret(request.headers[CORE_SECRET_HEADER], secrets);
+  return isLocalPeer(request) && isLoopbackHost(host.replace(/:\d+$/, '')) && origin === undefined;
+}
+
+/** How the host fares, as a route of the ingress asks it. */
+export interface HostState {
+  isDraining(): boolean;
+  /** The refusal while the host must not take calls (RT-71), else null. */
+  pressure(): Refusal | null;
+  freeSlots(): number;
+}
+
+/** Why a new call cannot be taken now, in the order in which an outsider learns it; null when it can. */
+export function admission(host: HostState): Refusal | null {
+  if (host.isDraining()) return REFUSALS.draining;
+  return host.pressure() ?? (host.freeSlots() === 0 ? REFUSALS.full : null);
+}
+
+/**
  * Who may open a call socket (`WS_AUTH`). An ingress on loopback without authentication trusts the machine; a forwarded
  * header there means that a proxy lets others in, so it is refused (D-54).
  */
@@ -87,8 +116,8 @@ export function createCallerCheck(settings: Pick<Settings, 'wsAuth' | 'coreSecre
           return isFromStrangePage(request) ? 'unauthorized' : 'allowed';
         case 'secret': {
           const isPartner = callTarget(request.url ?? '')?.kind === 'partner';
-          return isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets) ||
-            (isPartner && isCoreSecret(basicPassword(request), settings.coreSecrets))
+          return matchesAnySecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets) ||
+            (isPartner && matchesAnySecret(basicPassword(request), settings.coreSecrets))
             ? 'allowed'
             : 'by_ticket';
         }

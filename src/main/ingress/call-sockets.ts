@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
 import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { Settings } from '../../platform/settings.ts';
+import type { LeaseSource } from '../slots/slot-pool.ts';
 import { type CallTarget, callTarget, checkUpgrade, createCallerCheck } from './call-admission.ts';
-import { type LeaseSource, passSocket } from './pass-socket.ts';
-import { REFUSALS, type Refusal, refuseOnSocket } from './refusal.ts';
+import { passSocket } from './pass-socket.ts';
+import { refuseOnSocket } from './send-answer.ts';
 
 /** Bytes that a caller may send before its handshake is answered; more is not a dialler. */
 const MAX_EARLY_BYTES = 65_536;

@@ -1,41 +1,26 @@
 import type { IncomingMessage } from 'node:http';
+import { type FleetAnswer, mediaRefusal, REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
+import { DISPATCH_ROUTE, MAX_ORDER_BYTES } from '../../contracts/fleet-routes.ts';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
-import { DispatchRequest } from '../../contracts/room-requests.ts';
+import type { DispatchRequest } from '../../contracts/room-requests.ts';
 import { SIP_ROOM_PREFIX } from '../../contracts/rooms.ts';
 import { describeError } from '../../platform/app-error.ts';
-import { type Logger, maskNumber } from '../../platform/logger.ts';
-import type { Settings } from '../../platform/settings.ts';
+import { maskNumber } from '../../platform/logger.ts';
 import { readMediaWebhook } from '../rooms/media-webhook.ts';
 import { RecentNames } from '../rooms/recent-names.ts';
 import { dispatchOrder } from '../rooms/room-requests.ts';
-import { type RoomService, startAndAnswer } from '../rooms/room-service.ts';
-import { admission, type HostState } from './admission.ts';
-import {
-  bodyReader,
-  type IngressAnswer,
-  type IngressHandler,
-  jsonRoute,
-  mayCommand,
-  readBody,
-} from './json-route.ts';
-import { mediaRefusal, REFUSALS, type Refusal } from './refusal.ts';
+import { startAndAnswer } from '../rooms/room-service.ts';
+import { admission } from './call-admission.ts';
+import { readBody, type ServedRoute, serve } from './fleet-table.ts';
+import type { RoomRouteOptions } from './room-routes.ts';
 
-const MAX_BODY_BYTES = 65_536;
 /** The media server signs before anybody parses, and says so by the type (its webhook package). */
 const WEBHOOK_TYPE = /^application\/(webhook\+)?json\s*(;|$)/i;
 const SIGNED_TYPE = /^application\/webhook\+json\s*(;|$)/i;
 /** Callers whose joining was told before; the media server repeats itself for some minutes, and more do not ring. */
 const MAX_SEEN = 2_000;
 
-const IGNORED: IngressAnswer = { status: 200, body: { status: 'ignored' } };
-
-const readDispatch = bodyReader(DispatchRequest);
-
-export interface RoomRouteOptions extends HostState {
-  settings: Pick<Settings, 'coreSecrets'>;
-  roomService: RoomService;
-  logger: Logger;
-}
+const IGNORED: FleetAnswer = { status: 200, body: { status: 'ignored' } };
 
 /**
  * `POST /rtc/dispatch` (R19, D-41): a caller rings in a room of the media server.
@@ -43,33 +28,22 @@ export interface RoomRouteOptions extends HostState {
  * way of not serving the caller sends them away while it rings, since nobody else would (D-42); only a number
  * that this host does not know leaves another installation on the same media server some time.
  */
-export function createDispatch(options: RoomRouteOptions): IngressHandler {
+export function serveDispatch(options: RoomRouteOptions): ServedRoute {
   const { roomService, logger } = options;
   const seen = new RecentNames(MAX_SEEN);
 
-  return jsonRoute(logger, async (request) => {
-    if (request.method !== 'POST') return REFUSALS.methodNotAllowed;
-    if (isSigned(request)) return hearMediaServer(request);
-    if (!mayCommand(request, options.settings.coreSecrets)) return REFUSALS.unauthorized;
-    const body = await readBody(request, MAX_BODY_BYTES);
-    if ('refusal' in body) return body.refusal;
-    const read = readDispatch(body.value);
-    if ('refusal' in read) return read.refusal;
-    return dispatch(read.value, 'order');
-  });
+  return serve(
+    DISPATCH_ROUTE,
+    ({ body }) => dispatch(body, 'order'),
+    (request) => (isSigned(request) ? hearMediaServer(request) : null),
+  );
 
-  async function hearMediaServer(request: IncomingMessage): Promise<IngressAnswer> {
+  async function hearMediaServer(request: IncomingMessage): Promise<FleetAnswer> {
     const setup = await roomService.media.fresh();
     if (!setup) return REFUSALS.unauthorized;
-    const body = await readBody(request, MAX_BODY_BYTES, WEBHOOK_TYPE);
-    if ('refusal' in body) return body.refusal;
+    const body = await readBody(request, MAX_ORDER_BYTES, WEBHOOK_TYPE);
     const { authorization } = request.headers;
-    const event = await readMediaWebhook(
-      setup.access,
-      authorization,
-      body.value.toString('utf8'),
-      Date.now(),
-    );
+    const event = await readMediaWebhook(setup.access, authorization, body.toString('utf8'), Date.now());
     if (!event) return REFUSALS.unauthorized;
     roomService.onRoomEvent({ event: event.event, room: event.room, identity: event.identity });
     if (!event.caller) return IGNORED;
@@ -83,7 +57,7 @@ export function createDispatch(options: RoomRouteOptions): IngressHandler {
    * An order is for this host. An event is for everybody who shares the media server: it may tell of a room that has its
    * call already, and of a number that another installation answers.
    */
-  async function dispatch(request: DispatchRequest, source: 'order' | 'event'): Promise<IngressAnswer> {
+  async function dispatch(request: DispatchRequest, source: 'order' | 'event'): Promise<FleetAnswer> {
     const setup = await roomService.media.fresh();
     if (!setup) return REFUSALS.sipNotConfigured;
     const bot = request.bot_id === undefined ? await botFor(request.did) : { botId: request.bot_id };

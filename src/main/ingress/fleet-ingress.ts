@@ -1,22 +1,23 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
-import { DIALOUT_PATH } from '../../contracts/dialout.ts';
 import type { FleetHealth } from '../../contracts/fleet.ts';
-import { CORE_SECRET_HEADER, FLEET_HEALTH_PATH } from '../../contracts/http-names.ts';
+import { REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
+import { HEALTH_ROUTE, PARTNER_ROUTE, SOCKET_ROUTE } from '../../contracts/fleet-routes.ts';
+import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { matchesAnySecret } from '../../platform/constant-time.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { hostPort, type Settings } from '../../platform/settings.ts';
 import type { RoomService } from '../rooms/room-service.ts';
+import type { LeaseSource } from '../slots/slot-pool.ts';
+import { serveAttach } from './attach.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { createCallSockets } from './call-sockets.ts';
-import { isCoreSecret } from './core-secret.ts';
-import { createDialout, type DialOut } from './dialout.ts';
-import { pathOf } from './json-route.ts';
-import type { LeaseSource } from './pass-socket.ts';
-import { REFUSALS, type Refusal, refusalParts } from './refusal.ts';
-import { createRoomRoutes } from './room-routes.ts';
+import { serveDispatch } from './dispatch.ts';
+import { fleetTable, serve } from './fleet-table.ts';
+import { type DialOut, serveDialout, serveHangup, serveReservations, serveWidget } from './room-routes.ts';
 
 /** Request line and headers together; more is answered 431. */
 const MAX_HEADER_BYTES = 16_384;
@@ -69,10 +70,27 @@ export async function openFleetIngress(options: FleetIngressOptions): Promise<Fl
     consumeTicket: options.consumeTicket ?? (() => false),
     media: options.media ?? (() => null),
   });
-  const dialout = createDialout({ ...options, freeSlots });
-  const rooms = options.rooms
-    ? createRoomRoutes({ ...options, freeSlots, roomService: options.rooms })
-    : () => null;
+  const host = { isDraining: options.isDraining, pressure: options.pressure, freeSlots };
+  const rooms = options.rooms ? { ...host, roomService: options.rooms, logger } : null;
+  // Whoever comes here without an upgrade is told what is wrong with the call.
+  const refuseCall = ({ incoming }: { incoming: IncomingMessage }) =>
+    calls.refusal(incoming) ?? REFUSALS.notFound;
+  const answer = fleetTable(
+    [
+      serve(HEALTH_ROUTE, ({ incoming }) => {
+        const detailed =
+          isLocalPeer(incoming) ||
+          matchesAnySecret(incoming.headers[CORE_SECRET_HEADER], settings.coreSecrets);
+        return { status: 200, body: options.health(detailed) };
+      }),
+      serveDialout(host, options.dialOut),
+      ...(rooms ? [serveDispatch(rooms), serveWidget(rooms), serveAttach(rooms), serveHangup(rooms)] : []),
+      ...(rooms ? serveReservations(rooms) : []),
+      serve(SOCKET_ROUTE, refuseCall),
+      serve(PARTNER_ROUTE, refuseCall),
+    ],
+    { coreSecrets: settings.coreSecrets, logger },
+  );
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -85,39 +103,12 @@ export async function openFleetIngress(options: FleetIngressOptions): Promise<Fl
     (request, response) => {
       request.on('error', () => undefined);
       response.on('error', () => undefined);
-      answer(request, response);
+      void answer(request, response);
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(IDLE_SOCKET_MS);
   server.on('upgrade', calls.onUpgrade);
-
-  function answer(request: IncomingMessage, response: ServerResponse): void {
-    const path = pathOf(request);
-    const handler = path === DIALOUT_PATH ? dialout : rooms(path);
-    if (handler) {
-      void handler(request, response);
-      return;
-    }
-    if (path !== FLEET_HEALTH_PATH) {
-      refuse(response, calls.refusal(request) ?? REFUSALS.notFound);
-      return;
-    }
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      refuse(response, REFUSALS.methodNotAllowed);
-      return;
-    }
-    const detailed =
-      isLocalPeer(request) || isCoreSecret(request.headers[CORE_SECRET_HEADER], settings.coreSecrets);
-    const body = JSON.stringify(options.health(detailed));
-    request.resume();
-    response.writeHead(200, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'cache-control': 'no-store',
-    });
-    response.end(request.method === 'HEAD' ? undefined : body);
-  }
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) =>
@@ -142,10 +133,4 @@ export async function openFleetIngress(options: FleetIngressOptions): Promise<Fl
       await setImmediate();
     },
   };
-}
-
-function refuse(response: ServerResponse, refusal: Refusal): void {
-  const { headers, body } = refusalParts(refusal);
-  response.writeHead(refusal.status, headers);
-  response.end(body);
 }

@@ -7,16 +7,11 @@ import type { SlotCall } from '../../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { SlotProcess } from '../slots/slot-process.ts';
+import type { LeaseSource } from '../slots/slot-pool.ts';
 import type { CallTarget } from './call-admission.ts';
 
 /** Slots that are tried for one caller before it is refused. */
 const SLOTS_TRIED = 2;
-
-export interface LeaseSource {
-  lease(): SlotProcess | null;
-  release(slot: SlotProcess): void;
-}
 
 /**
  * Gives the caller's socket to a slot, which finishes the handshake and owns the connection from then on (D-1).

@@ -5,14 +5,14 @@ import {
   readRoomOwner,
   SUPERVISOR_PREFIX,
 } from '../../contracts/rooms.ts';
-import { describeError } from '../../platform/app-error.ts';
 import { sleepMs, within } from '../../platform/clock.ts';
+import { tryCloseRoom, tryRemove, untilGone } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import type { MediaSettings } from './media-settings.ts';
 
-/** Tries, and the wait before each: a media server that restarts is back by then; the reconciler sees to the rest. */
-const WAITS_MS = [0, 1_000, 3_000, 9_000] as const;
+/** Nobody waits for these endings, so they are tried for longer: a media server that restarts is back by then. */
+const IN_BACKGROUND_MS = 15_000;
 /** Rooms that are being closed at once; what dies beyond them is the reconciler's. */
 const MAX_CLOSING = 64;
 
@@ -51,11 +51,11 @@ export class RoomCloser {
    */
   closeDead(roomName: string, callId: string): void {
     this.inBackground(roomName, async (server) => {
-      if (await belongsToDesk(server, roomName)) return;
-      const done = await server.deleteRoom(roomName);
-      if (done === 'deleted') {
-        this.logger.warn({ call_id: callId, room: roomName }, 'the room of a dead call was closed');
-      }
+      if (await belongsToDesk(server, roomName)) return true;
+      const isClosed = await tryCloseRoom(server, roomName);
+      if (isClosed)
+        this.logger.warn({ call_id: callId, room: roomName }, 'the room of a dead call is closed');
+      return isClosed;
     });
   }
 
@@ -65,8 +65,8 @@ export class RoomCloser {
    */
   refuseCaller(roomName: string, identity: string, options: { ownRoom: boolean }): void {
     this.inBackground(roomName, async (server) => {
-      await server.removeParticipant(roomName, identity);
-      if (options.ownRoom) await server.deleteRoom(roomName);
+      const isRemoved = await tryRemove(server, roomName, identity);
+      return options.ownRoom ? tryCloseRoom(server, roomName) : isRemoved;
     });
   }
 
@@ -77,10 +77,10 @@ export class RoomCloser {
     sleepMs(this.unclaimedMs, this.stopping.signal)
       .then(() => {
         this.inBackground(roomName, async (server) => {
-          if (await isClaimed(server, roomName, identity)) return;
+          if (await isClaimed(server, roomName, identity)) return true;
           this.logger.warn({ room: roomName }, 'a caller whom nobody serves is refused');
-          await server.removeParticipant(roomName, identity);
-          await server.deleteRoom(roomName);
+          await tryRemove(server, roomName, identity);
+          return tryCloseRoom(server, roomName);
         });
       })
       // Main stops; the caller is the next one's.
@@ -94,24 +94,22 @@ export class RoomCloser {
     await within(Promise.allSettled(this.closing.values()), LAST_ANSWERS_MS, undefined);
   }
 
-  private inBackground(roomName: string, action: (server: MediaServer) => Promise<void>): void {
+  private inBackground(roomName: string, end: (server: MediaServer) => Promise<boolean>): void {
     if (this.closing.has(roomName) || this.closing.size >= MAX_CLOSING) return;
-    const work = this.tryAll(roomName, action).finally(() => this.closing.delete(roomName));
+    const work = this.endRoom(roomName, end).finally(() => this.closing.delete(roomName));
     this.closing.set(roomName, work);
   }
 
-  private async tryAll(roomName: string, action: (server: MediaServer) => Promise<void>): Promise<void> {
-    for (const waitMs of WAITS_MS) {
-      try {
-        if (waitMs > 0) await sleepMs(waitMs, this.stopping.signal);
-        const setup = await this.media.fresh();
-        if (!setup || this.stopping.signal.aborted) return;
-        await action(await this.media.server(setup.access));
-        return;
-      } catch (error) {
-        if (this.stopping.signal.aborted) return;
-        this.logger.warn({ room: roomName, err: describeError(error) }, 'a room could not be closed yet');
-      }
+  private async endRoom(roomName: string, end: (server: MediaServer) => Promise<boolean>): Promise<void> {
+    const { signal } = this.stopping;
+    const attempt = async () => {
+      const setup = await this.media.fresh();
+      if (!setup || signal.aborted) return true;
+      return end(await this.media.server(setup.access));
+    };
+    const { status, reason } = await untilGone(attempt, { limitMs: IN_BACKGROUND_MS, signal });
+    if (status === 'failed' && !signal.aborted) {
+      this.logger.warn({ room: roomName, err: reason }, 'a room could not be closed');
     }
   }
 }
@@ -125,7 +123,7 @@ async function isClaimed(server: MediaServer, roomName: string, identity: string
 }
 
 /** Whether the room was handed over and its customer is still there. */
-export async function belongsToDesk(server: MediaServer, roomName: string): Promise<boolean> {
+async function belongsToDesk(server: MediaServer, roomName: string): Promise<boolean> {
   const [room] = await server.listRooms([roomName]);
   if (!room || readRoomOwner(room.metadata)?.handed_over !== true) return false;
   const people = await server.participants(roomName);

@@ -1,13 +1,11 @@
 import type { DispatchRequest } from '../../contracts/room-requests.ts';
-import { type MediaServerAccess, SIP_ROOM_PREFIX } from '../../contracts/rooms.ts';
+import { type MediaServerAccess, SIP_PARTICIPANT_KIND, SIP_ROOM_PREFIX } from '../../contracts/rooms.ts';
 
 /** An event of the media server that is older than this, or as far in the future, is no news (D-41). */
 export const MAX_EVENT_AGE_MS = 300_000;
 /** How far the clocks of two machines may be apart where a token's validity is checked. */
 const CLOCK_TOLERANCE_S = 30;
 
-/** LiveKit protocol, `ParticipantInfo.Kind.SIP`; the SDK does not export the enumeration. */
-const KIND_SIP = 3;
 /** Attributes of a SIP participant (livekit-sip, `livekit/attrs.go`). */
 const ATTRIBUTE = {
   caller: 'sip.phoneNumber',
@@ -53,7 +51,7 @@ export async function readMediaWebhook(
   const room = event.room?.name ?? '';
   const isCaller =
     event.event === 'participant_joined' &&
-    participant?.kind === KIND_SIP &&
+    participant?.kind === SIP_PARTICIPANT_KIND &&
     room.startsWith(SIP_ROOM_PREFIX);
   return {
     event: event.event,

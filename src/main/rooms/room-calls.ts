@@ -3,7 +3,7 @@ import type { SlotRoomCall, SlotToMain } from '../../contracts/slot-messages.ts'
 import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { LeaseSource } from '../ingress/pass-socket.ts';
+import type { LeaseSource } from '../slots/slot-pool.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
 
 /** Slots that are tried for one call before it is refused. */

@@ -1,11 +1,11 @@
-import type { IngressAnswer } from '../ingress/json-route.ts';
+import type { FleetAnswer } from '../../contracts/fleet-refusals.ts';
 
 /** Answers of calls that are over, kept for repeats that come late; the oldest goes first. */
 const MAX_PAST = 1_000;
 
 interface Claim {
   roomName: string;
-  answer: Promise<IngressAnswer>;
+  answer: Promise<FleetAnswer>;
   /** Whether a repeat after the call gets the same answer, too. */
   lasting: boolean;
 }
@@ -18,7 +18,7 @@ export class RoomClaims {
   private readonly claims = new Map<string, Claim>();
   private readonly rooms = new Map<string, string>();
   private readonly keyOfCall = new Map<string, string>();
-  private readonly past = new Map<string, IngressAnswer>();
+  private readonly past = new Map<string, FleetAnswer>();
   /** Whether a slot has this call now. */
   private readonly isLive: (callId: string) => boolean;
 
@@ -27,7 +27,7 @@ export class RoomClaims {
   }
 
   /** The answer that this very request got, or is about to get; null for a new one. */
-  standing(key: string): Promise<IngressAnswer> | null {
+  standing(key: string): Promise<FleetAnswer> | null {
     const past = this.past.get(key);
     return past ? Promise.resolve(past) : (this.claims.get(key)?.answer ?? null);
   }
@@ -40,13 +40,13 @@ export class RoomClaims {
   /** Does `work` for a new key in a free room, and remembers what came of it for as long as the call lives. */
   async run(
     claim: { key: string; roomName: string; callId: string; lasting: boolean },
-    work: () => Promise<IngressAnswer>,
-  ): Promise<IngressAnswer> {
+    work: () => Promise<FleetAnswer>,
+  ): Promise<FleetAnswer> {
     const { key, roomName, callId, lasting } = claim;
     const answer = work();
     this.claims.set(key, { roomName, answer, lasting });
     this.rooms.set(roomName, key);
-    let accepted: IngressAnswer | null = null;
+    let accepted: FleetAnswer | null = null;
     try {
       const got = await answer;
       if (got.status === 200) accepted = got;
@@ -65,7 +65,7 @@ export class RoomClaims {
     void this.claims.get(key)?.answer.then((answer) => this.drop(key, answer));
   }
 
-  private drop(key: string, accepted: IngressAnswer | null): void {
+  private drop(key: string, accepted: FleetAnswer | null): void {
     const claim = this.claims.get(key);
     if (!claim) return;
     this.claims.delete(key);

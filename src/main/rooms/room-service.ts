@@ -1,7 +1,6 @@
+import { type FleetAnswer, mediaRefusal, REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
 import type { MediaSetup } from '../../contracts/rooms.ts';
 import { CLOSE } from '../../contracts/wire.ts';
-import type { IngressAnswer } from '../ingress/json-route.ts';
-import { mediaRefusal, REFUSALS, type Refusal } from '../ingress/refusal.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
 import type { RoomCloser } from './close-room.ts';
 import type { MediaSettings } from './media-settings.ts';
@@ -44,7 +43,7 @@ export async function startAndAnswer(
   setup: MediaSetup,
   order: RoomOrder,
   slot?: SlotProcess,
-): Promise<IngressAnswer> {
+): Promise<FleetAnswer> {
   const outcome = await roomService.calls.start(order, setup, {
     joinedWithinMs: roomService.joinWithinMs,
     ...(slot ? { slot } : {}),

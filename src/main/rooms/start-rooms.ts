@@ -1,18 +1,18 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts';
 import type { FleetMedia } from '../../contracts/fleet.ts';
+import { REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
 import type { MediaSetup } from '../../contracts/rooms.ts';
 import { OWNER_FILE, type SpoolOwner } from '../../contracts/spool.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { plainNumber, type Settings } from '../../platform/settings.ts';
-import { REFUSALS, type Refusal } from '../ingress/refusal.ts';
 import type { OrphanCalls } from '../slots/orphan-calls.ts';
 import type { SlotPool } from '../slots/slot-pool.ts';
 import type { LiveCall, SlotNews, SlotProcess } from '../slots/slot-process.ts';
 import { RoomCloser } from './close-room.ts';
-import { readHostId } from './host-id.ts';
 import { type MediaSettings, startMediaSettings } from './media-settings.ts';
 import { RecentNames } from './recent-names.ts';
 import { Reservations } from './reservations.ts';
@@ -163,6 +163,19 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
       await closer.stop();
     },
   };
+}
+
+/**
+ * The name of this host in the metadata of its rooms. It lies in the store, so that the rooms of an earlier main are
+ * known as ours (RT-85).
+ */
+async function readHostId(store: KeyValueStore): Promise<string> {
+  const table = store.table<string>('host');
+  const standing = table.get('id');
+  if (standing !== undefined) return standing;
+  const fresh = `host-${randomUUID()}`;
+  await table.put('id', fresh);
+  return fresh;
 }
 
 function liveRoomCall(slot: SlotProcess) {

@@ -34,6 +34,9 @@ export interface SlotPoolOptions {
   logger: Logger;
 }
 
+/** Where a call gets its slot. */
+export type LeaseSource = Pick<SlotPool, 'lease' | 'release'>;
+
 interface Place {
   slotId: number;
   slot: SlotProcess | null;

@@ -1,22 +1,20 @@
 import { AppError } from '../app-error.ts';
 import type { HttpRoute } from './http-types.ts';
 
-export interface RouteMatch {
-  route: HttpRoute;
-  params: Record<string, string>;
-}
+/** What a route is found by. */
+type Findable = Pick<HttpRoute, 'method' | 'path' | 'headers'>;
 
-export interface RouteTable {
+export interface RouteTable<R extends Findable> {
   /** Throws `not_found`, `method_not_allowed` (with `details.allow`) and `bad_request` for a path that does not decode. */
-  match(method: string, path: string): RouteMatch;
+  match(method: string, path: string): { route: R; params: Record<string, string> };
   /** What every answer at this path carries, also one to a request that is refused before its route is looked for. */
   headersAt(path: string): Readonly<Record<string, string>> | undefined;
 }
 
-/** Finds routes by the parts of their paths; literal parts win over named ones. */
-export function routeTable(routes: readonly HttpRoute[]): RouteTable {
-  const literal = new Map<string, HttpRoute[]>();
-  const patterns: { parts: string[]; routes: HttpRoute[] }[] = [];
+/** Finds the routes of a server by the parts of their paths; literal parts win over named ones. */
+export function routeTable<R extends Findable>(routes: readonly R[]): RouteTable<R> {
+  const literal = new Map<string, R[]>();
+  const patterns: { parts: string[]; routes: R[] }[] = [];
   for (const route of routes) {
     if (!route.path.includes('{')) {
       literal.set(route.path, [...(literal.get(route.path) ?? []), route]);
@@ -47,7 +45,7 @@ export function routeTable(routes: readonly HttpRoute[]): RouteTable {
   };
 }
 
-function choose(routes: readonly HttpRoute[], method: string): HttpRoute {
+function choose<R extends Findable>(routes: readonly R[], method: string): R {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const found = routes.find((route) => route.method === wanted);
   if (found) return found;
@@ -58,7 +56,7 @@ function choose(routes: readonly HttpRoute[], method: string): HttpRoute {
   throw new AppError('method_not_allowed', `this path takes ${allow}`, { details: { allow, headers } });
 }
 
-function headersOf(routes: readonly HttpRoute[]): Record<string, string> {
+function headersOf(routes: readonly Findable[]): Record<string, string> {
   return Object.assign({}, ...routes.map((route) => route.headers));
 }
 

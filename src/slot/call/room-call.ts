@@ -5,12 +5,12 @@ import type { SlotRoomCall } from '../../contracts/slot-messages.ts';
 import { CLOSE } from '../../contracts/wire.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { isoNow } from '../../platform/clock.ts';
+import { closeRoom } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import { handoffSetup } from '../handoff/handoff-setup.ts';
 import { JoinedRoom } from '../handoff/joined-room.ts';
 import { tellMain } from '../main-link/slot-channel.ts';
-import { closeRoom } from '../room/close-room.ts';
 import { PreAnswerWatch } from '../room/pre-answer-watch.ts';
 import { type Answer, answerCaller, awaitCustomer, dialCustomer, VISITOR_LIMIT_MS } from '../room/ringing.ts';
 import type { RoomLink } from '../room/room-link.ts';
@@ -91,7 +91,7 @@ export async function runRoomCall(
       reason: entered.trouble,
     });
     // Somebody may ring in there for whom nobody comes.
-    await closeRoom(media, call.roomName, logger);
+    await endRoom(entry);
     return verdict;
   }
   tellMain({ type: 'room_joined', callId: call.callId });
@@ -259,9 +259,14 @@ function ownerOf(call: SlotRoomCall): RoomOwner {
 }
 
 /** Leaves, and closes the room with everybody in it. */
-async function leave({ call, media, logger }: RoomEntry, entered: Entered): Promise<void> {
+async function leave(entry: RoomEntry, entered: Entered): Promise<void> {
   if ('link' in entered) await entered.link.leave();
-  await closeRoom(media, call.roomName, logger);
+  await endRoom(entry);
+}
+
+async function endRoom({ call, media, logger }: RoomEntry): Promise<void> {
+  const { status, reason } = await closeRoom(media, call.roomName);
+  if (status === 'failed') logger.warn({ err: reason }, 'the room of a call could not be closed');
 }
 
 function askForConfig(call: SlotRoomCall, { init }: CallTools) {

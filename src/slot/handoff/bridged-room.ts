@@ -4,7 +4,7 @@ import {
   type MediaServerAccess,
   type RoomOwner,
 } from '../../contracts/rooms.ts';
-import { describeError } from '../../platform/app-error.ts';
+import { closeRoom } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import type { RoomLink } from '../room/room-link.ts';
@@ -129,11 +129,10 @@ export class BridgedRoom implements HandoffRoom {
     const isEmpty = !link?.people().some(({ identity }) => isAgent(identity));
     await link?.leave();
     if (!isEmpty || !media) return;
-    try {
-      await media.deleteRoom(this.room);
-    } catch (error) {
+    const { status, reason } = await closeRoom(media, this.room);
+    if (status === 'failed') {
       this.parts.logger.warn(
-        { err: describeError(error) },
+        { err: reason },
         'the room of a handoff could not be closed; the media server closes it when it has stood empty',
       );
     }

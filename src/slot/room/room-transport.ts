@@ -1,6 +1,7 @@
 import { BOT_PREFIX } from '../../contracts/rooms.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs, sleepMs, within } from '../../platform/clock.ts';
+import { closeRoom, hangUpParticipant } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import { HalveRate } from '../audio/halve-rate.ts';
@@ -12,7 +13,6 @@ import type {
   TransferResult,
   TransportHandlers,
 } from '../transport/call-transport.ts';
-import { closeRoom, hangUpCustomer } from './close-participant.ts';
 import { ROOM_HEARING_HZ } from './person-audio.ts';
 import { PlayoutMarks } from './playout-marks.ts';
 import { type Absence, Presence } from './presence.ts';
@@ -47,7 +47,7 @@ export interface RoomTransportOptions {
   link: RoomLink;
   /** Identity of the one customer. */
   customer: string;
-  media: Pick<MediaServer, 'removeParticipant' | 'participant' | 'deleteRoom'>;
+  media: Pick<MediaServer, 'removeParticipant' | 'participant' | 'deleteRoom' | 'participants'>;
   roomName: string;
   isSip: boolean;
   remark: LineRemark;
@@ -300,7 +300,7 @@ export class RoomTransport implements SocketTransport {
     this.isOver = true;
     const tailMs = this.spokenUntilMs + TAIL_MS - monotonicMs();
     if (tailMs > 0) await sleepMs(Math.min(tailMs, PACER_LEAD_MS + TAIL_MS));
-    const end = await hangUpCustomer(media, roomName, customer);
+    const end = await hangUpParticipant(media, roomName, customer);
     remark('hung_up', { status: end.status, attempts: end.attempts, duration_ms: end.durationMs });
     if (end.status === 'failed')
       logger.error({ reason }, 'the customer could not be hung up; the room is closed');

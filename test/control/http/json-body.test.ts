@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readJson, requireJsonType } from '../../../src/control/http/json-body.ts';
+import { readJson, requireJsonType } from '../../../src/platform/strict-json.ts';
 
 const read = (text: string) => readJson(Buffer.from(text));
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hangUpCustomer } from '../../../src/slot/room/close-participant.ts';
+import { hangUpParticipant } from '../../../src/platform/end-room.ts';
 import { PlayoutMarks } from '../../../src/slot/room/playout-marks.ts';
 import { EMPTY_MS, Presence, SOLO_MS } from '../../../src/slot/room/presence.ts';
 
@@ -48,7 +48,7 @@ t.test('RT-16 more marks than any reply has are answered early, not kept', async
 
 t.test('RT-25 a leg that cannot be hung up is given up after 5 s', async (t) => {
   let tries = 0;
-  const end = await hangUpCustomer(
+  const end = await hangUpParticipant(
     {
       removeParticipant: () => {
         tries++;
