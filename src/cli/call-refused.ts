@@ -3,7 +3,7 @@ import { CLOSE } from '../contracts/wire.ts';
 /** A call that never became `ready`: the fleet port's HTTP status, the socket's close code, or 0 for the connection itself. */
 export class CallRefused extends Error {
   readonly status: number;
-  /** The door's answer, the close reason or the connection's error. */
+  /** The fleet port's answer, the close reason or the connection's error. */
   readonly body: string;
 
   constructor(status: number, body: string) {

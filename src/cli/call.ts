@@ -176,7 +176,7 @@ function readVariable(text: string): [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** The door's address gets the bot's path; a whole `/ws/...` or `/partner/...` address is taken as it is. */
+/** The fleet port's address gets the bot's path; a whole `/ws/...` or `/partner/...` address is taken as it is. */
 function callUrl(address: string, path: string, bot: string): string {
   if (!URL.canParse(address)) throw new Error(`--url ${address}: not an address like ws://127.0.0.1:8090`);
   const url = new URL(address);
