@@ -1,4 +1,5 @@
 import { monotonicMs, sleepMs, within } from '../src/platform/clock.ts';
+import { seededRandom } from '../test/harness/seeded-random.ts';
 import type { BenchToDialler, DiallerOrder, DiallerReport, DiallerToBench } from './bench-messages.ts';
 import { loadClips } from './caller-clips.ts';
 import { DeadlineLoop } from './deadline-loop.ts';
@@ -6,7 +7,6 @@ import { addCounts } from './frame-ledger.ts';
 import { goFirst } from './go-first.ts';
 import { LoadCall } from './load-call.ts';
 import { PacerLines } from './pacer-lines.ts';
-import { seededRandom } from './seeded-random.ts';
 import { spreadOf } from './spread.ts';
 
 /*

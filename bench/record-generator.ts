@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CallRecord, newRecord } from '../src/control/calls/call-record.ts';
 import { openCallTables, writeRecord } from '../src/control/calls/call-tables.ts';
 import type { KeyValueStore } from '../src/platform/key-value-store.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../test/harness/seeded-random.ts';
 
 /** Time of the first generated call; one follows every twelve seconds. */
 export const FIRST_CALL_MS = Date.UTC(2026, 0, 1);

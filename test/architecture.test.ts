@@ -6,7 +6,7 @@ import {
   importsOf,
   reachable,
   readImportGraph,
-} from './support/import-graph.ts';
+} from './harness/import-graph.ts';
 
 const graph = readImportGraph();
 const folderOf = (path: string) => /^src\/([^/]+)\//.exec(path)?.[1] ?? null;
@@ -120,7 +120,7 @@ t.test('uWebSockets.js and lmdb have one importer each', async (t) => {
 t.test(
   'every package that is imported is a dependency, and every import names a file that exists',
   async (t) => {
-    const { readProjectFile, projectFiles } = await import('./support/source-files.ts');
+    const { readProjectFile, projectFiles } = await import('./harness/source-files.ts');
     const manifest = JSON.parse(readProjectFile('package.json')) as { dependencies: Record<string, string> };
     const files = new Set(projectFiles(['.ts'], 'src'));
     for (const edge of graph) {
@@ -159,7 +159,7 @@ t.test('no folder imports itself by a detour', async (t) => {
 });
 
 t.test('every source file is used by the program', async (t) => {
-  const { projectFiles } = await import('./support/source-files.ts');
+  const { projectFiles } = await import('./harness/source-files.ts');
   const used = reachable(graph, 'src/cli/trunkline.ts', () => true);
   for (const file of reachable(graph, 'src/slot/slot.ts', () => true).keys()) used.set(file, []);
   t.same(

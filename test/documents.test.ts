@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import t from 'tap';
-import { requirementIds } from './support/requirements.ts';
-import { projectFiles, readProjectFile } from './support/source-files.ts';
+import { requirementIds } from './harness/requirements.ts';
+import { projectFiles, readProjectFile } from './harness/source-files.ts';
 
 /** What a file may cite: requirements, decisions, documents and their headings. */
 interface Citable {

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { requirementIds } from './support/requirements.ts';
-import { projectFiles, readProjectFile } from './support/source-files.ts';
+import { requirementIds } from './harness/requirements.ts';
+import { projectFiles, readProjectFile } from './harness/source-files.ts';
 
 /**
  * Which requirements have a test that names them (`t.test('R42 overnight window ...')`). The list is printed, so that

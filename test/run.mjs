@@ -2,35 +2,47 @@
 //
 //   ./trunkline node test/run.mjs [FILTER]...     a filter is a part of a test file's path; with one, tests only
 //
-// Each test file is a node-tap program and runs by itself, two at a time. tap's own runner would add loaders to
-// every process that a test starts, and the tests here start real slots and measure them.
+// Each test file is a node-tap program and runs by itself. tap's own runner would add loaders to every process that a
+// test starts, and the tests here start real slots and measure them.
 //
-// Many tests let real time pass on a machine that others may load. A file that failed therefore runs once more at the
-// end, alone; it counts as passed when that run is clean, and what failed first is printed all the same.
+// Most files wait far more than they work, so that four run at once as long as the cores suffice by what their last
+// recorded run took (test/file-times.json; RECORD=1 writes it anew). The longest come first, and no file is left alone
+// at the end. Files that measure time or put on load come before all others, and no more than two run beside them.
 //
 // The files under test/rooms share a media stack (test/stack). Where it cannot be had they are left out, the reason
 // stands above the last line, and the run passes; with STACK=required that is a failure.
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unpackedEnvironment } from '../setup/debian-packages.mjs';
 import { copyTextTables } from '../setup/text-tables.mjs';
+import { readTap } from './harness/read-tap.mjs';
 import { stackIsRequired, stackTrouble, startSharedStack } from './stack/shared-stack.mjs';
-import { readTap } from './support/read-tap.mjs';
 
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const compiled = join(project, 'dist/test');
 
-/** Test files at work at once: the reference machine for tests has two cores. */
-const JOBS = 2;
+/** Test files at work at once, and while one of them measures: the reference machine for tests has two cores. */
+const MAX_JOBS = 4;
+const MAX_JOBS_BESIDE_MEASURES = 2;
+/** Cores that the files at work may take together, by their records. */
+const MAX_CORES = 1.6;
+/** Files that measure time or put on load. */
+const MEASURES =
+  /^bench\/|-bench\.test\.js$|^faults\/killed-processes|^native\/resampler|^slot\/(pacer|stalled-peer|conversation)|^control\/killed|^control\/.*\/killed/;
+const TIMES_FILE = join(project, 'test/file-times.json');
+/** A file that is shorter is not recorded; one without a record counts as this short, and as busy all the time. */
+const SHORT_S = 5;
+/** Of the files that took longest, so many are named at the end. */
+const SHOWN_SLOWEST = 10;
 /** A test file that takes longer than this has failed; tap reports it, and the kill comes a little later. */
 const FILE_TIMEOUT_S = 300;
 const KILL_AFTER_MS = (FILE_TIMEOUT_S + 20) * 1000;
-/** When more files than this failed, it is not the load of the machine, and none runs again. */
-const MAX_SECOND_RUNS = 4;
 /** Most output of one file that is kept; a file that prints more has failed anyway. */
 const MAX_OUTPUT_CHARS = 8_000_000;
+/** Runs a command and tells afterwards, on a descriptor of its own, how much processor time it took. */
+const MEASURED = '"$@" 3>&-; code=$?; times >&3; exit $code';
 
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -43,7 +55,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 const filters = process.argv.slice(2);
 const totals = { passed: 0, failed: 0 };
 const failures = [];
-const secondRuns = [];
+/** What each file took: seconds, and seconds of processor time. */
+const took = new Map();
 let sharedStack;
 
 if (filters.length === 0) {
@@ -62,22 +75,14 @@ if (files.length === 0) {
 }
 const inRooms = files.filter((file) => file.startsWith('rooms/'));
 const leftOut = inRooms.length > 0 ? await provideStack() : '';
-const queue = leftOut ? files.filter((file) => !inRooms.includes(file)) : [...files];
-await Promise.all(Array.from({ length: JOBS }, worker));
-for (const first of secondRuns) {
-  const mayPass = secondRuns.length <= MAX_SECOND_RUNS;
-  const last = mayPass ? await runTestFile(first.file, 'second run, alone: ') : first;
-  count(last.passed, last.failures.length);
-  const note = last.failures.length === 0 ? ' (the first run; the second passed)' : '';
-  for (const failure of first.failures) {
-    failures.push({ title: `${first.title}: ${failure.name}${note}`, text: failure.diagnostics });
-  }
-}
+await runAll(leftOut ? files.filter((file) => !inRooms.includes(file)) : files);
 
 if (sharedStack) await checkLeftovers();
 
 for (const failure of failures) process.stdout.write(`\n---- ${failure.title}\n${failure.text}\n`);
 process.exitCode = totals.failed === 0 ? 0 : 1;
+if (process.env.RECORD === '1') recordTimes();
+reportSlowest();
 if (leftOut) {
   const howMany = `${inRooms.length} test file${inRooms.length === 1 ? '' : 's'}`;
   process.stdout.write(`\nleft out: ${howMany} of rooms and SIP, because ${leftOut}\n`);
@@ -127,36 +132,97 @@ function fail(title, text) {
   failures.push({ title, text });
 }
 
-async function worker() {
-  for (let file = queue.shift(); file; file = queue.shift()) {
-    const result = await runTestFile(file, '');
-    if (result.failures.length === 0) count(result.passed, 0);
-    else secondRuns.push(result);
+/** Runs these files, as many at once as may be. */
+async function runAll(queue) {
+  const records = existsSync(TIMES_FILE) ? JSON.parse(readFileSync(TIMES_FILE, 'utf8')) : {};
+  const expected = (file) => records[nameOf(file)] ?? [SHORT_S, SHORT_S];
+  const measures = (file) => MEASURES.test(file);
+  const waiting = [...queue].sort(
+    (a, b) => measures(b) - measures(a) || expected(b)[0] - expected(a)[0] || (a < b ? -1 : 1),
+  );
+  const coresOf = (file) => expected(file)[1] / expected(file)[0];
+  const atWork = new Map();
+  const mayStart = (file) => {
+    const others = [...atWork.keys()];
+    if (others.length === 0) return true;
+    const most = [file, ...others].some(measures) ? MAX_JOBS_BESIDE_MEASURES : MAX_JOBS;
+    const cores = [file, ...others].reduce((sum, each) => sum + coresOf(each), 0);
+    return others.length < most && (cores <= MAX_CORES || others.length < MAX_JOBS_BESIDE_MEASURES);
+  };
+  while (waiting.length > 0 || atWork.size > 0) {
+    for (let next = waiting.find(mayStart); next; next = waiting.find(mayStart)) {
+      const file = next;
+      waiting.splice(waiting.indexOf(file), 1);
+      atWork.set(
+        file,
+        runTestFile(file).then(() => atWork.delete(file)),
+      );
+    }
+    await Promise.race(atWork.values());
   }
 }
 
-async function runTestFile(file, prefix) {
+function nameOf(file) {
+  return file.replace(/\.test\.js$/, '');
+}
+
+/** What each longer file took, so that the next runs are ordered by it. Files that did not run keep their record. */
+function recordTimes() {
+  const before = existsSync(TIMES_FILE) ? JSON.parse(readFileSync(TIMES_FILE, 'utf8')) : {};
+  const known = new Set(testFiles([]).map(nameOf));
+  const all = Object.entries({ ...before, ...Object.fromEntries(took) });
+  const kept = all.filter(([name, [seconds]]) => known.has(name) && seconds > SHORT_S).sort();
+  const lines = kept.map(
+    ([name, times]) => `  ${JSON.stringify(name)}: [${times.map(Math.round).join(', ')}]`,
+  );
+  writeFileSync(TIMES_FILE, `{\n${lines.join(',\n')}\n}\n`);
+}
+
+function reportSlowest() {
+  const slowest = [...took].sort(([, a], [, b]) => b[0] - a[0]).slice(0, SHOWN_SLOWEST);
+  const all = [...took.values()];
+  const [seconds, cpu] = [0, 1].map((at) => all.reduce((sum, times) => sum + times[at], 0));
+  process.stdout.write(
+    `\nthe slowest of ${took.size} files (${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of processor time):\n`,
+  );
+  for (const [name, [fileSeconds, fileCpu]] of slowest) {
+    process.stdout.write(
+      `  ${name.padEnd(56)} ${fileSeconds.toFixed(0).padStart(4)} s  ${fileCpu.toFixed(0).padStart(4)} s cpu\n`,
+    );
+  }
+}
+
+async function runTestFile(file) {
   const ended = await runNode(['--enable-source-maps', join(compiled, file)], {
     TAP_TIMEOUT: String(FILE_TIMEOUT_S),
     ...sharedStack?.env,
   });
-  const { passed, failures } = readTap(ended.output, ended);
-  const title = file.replace(/\.test\.js$/, '');
-  report(failures.length === 0, prefix + title, ended.seconds, `${passed} passed`);
-  for (const failure of failures) process.stdout.write(`       not ok: ${failure.name}\n`);
-  return { file, title, passed, failures };
+  const result = readTap(ended.output, ended);
+  const title = nameOf(file);
+  took.set(title, [Number(ended.seconds), ended.cpuSeconds]);
+  count(result.passed, result.failures.length);
+  const cpu = `${ended.cpuSeconds.toFixed(1).padStart(6)} s cpu`;
+  report(result.failures.length === 0, title, ended.seconds, `${cpu}  ${result.passed} passed`);
+  for (const { name, diagnostics } of result.failures) {
+    process.stdout.write(`       not ok: ${name}\n`);
+    failures.push({ title: `${title}: ${name}`, text: diagnostics });
+  }
 }
 
 /** Runs the pinned Node on a script, in a process group of its own so that a time-out takes its children along. */
 function runNode(args, env) {
   const startedMs = performance.now();
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, {
+    const child = spawn('/bin/sh', ['-c', MEASURED, 'sh', process.execPath, ...args], {
       cwd: project,
       // Without root, set-up unpacks programs that tests use, a compiler among them.
       env: { ...process.env, ...unpackedEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
+    });
+    let times = '';
+    child.stdio[3].setEncoding('utf8').on('data', (text) => {
+      times += text;
     });
     running.add(child);
     let output = '';
@@ -177,9 +243,15 @@ function runNode(args, env) {
       clearTimeout(timer);
       running.delete(child);
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-      resolve({ code, signal, timedOut, overflow, output, seconds });
+      resolve({ code, signal, timedOut, overflow, output, seconds, cpuSeconds: childrenTime(times) });
     });
   });
+}
+
+/** The second line of \`times\`: user and system time of what the shell ran, as in 1m2.34s. */
+function childrenTime(times) {
+  const spent = [...(times.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+  return spent.reduce((sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds), 0);
 }
 
 function killGroup(child) {

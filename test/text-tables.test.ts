@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import t from 'tap';
 import { ofLanguage, readLists, readTexts } from '../src/platform/text-table.ts';
-import { projectFiles, readProjectFile } from './support/source-files.ts';
+import { projectFiles, readProjectFile } from './harness/source-files.ts';
 
 const TABLES = projectFiles(['.txt'], 'src');
 /** Beside the tests the compiled program stands; run from the sources, the sources do. */

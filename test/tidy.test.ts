@@ -1,5 +1,5 @@
 import t from 'tap';
-import { projectFiles, readProjectFile } from './support/source-files.ts';
+import { projectFiles, readProjectFile } from './harness/source-files.ts';
 
 /**
  * House rules that a reader of one file cannot see being broken in another. Each rule names what to write instead.
@@ -41,7 +41,7 @@ const RULES: readonly Rule[] = [
     name: 'no leftovers',
     files: /\.(ts|mjs|cc|h|md|txt|service|env|sh)$/,
     // It reads the word in the output of tests.
-    except: /^test\/support\/read-tap\.mjs$/,
+    except: /^test\/harness\/read-tap\.mjs$/,
     forbidden: new RegExp(
       `\\b(${word('TO', 'DO')}|${word('FIX', 'ME')}|${word('XX', 'X')}|${word('HA', 'CK')})\\b`,
     ),

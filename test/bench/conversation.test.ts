@@ -3,7 +3,7 @@ import { benchConversation, describeConversation } from '../../bench/conversatio
 import type { BenchFleet } from '../../bench/fleet-run.ts';
 import { describeRate, mostPerHour, rateOf } from '../../bench/rates.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(290_000);
 
 t.test('the conversation bench in its quick form measures every figure', async (t) => {
   let fleet: BenchFleet | undefined;

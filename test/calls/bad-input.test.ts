@@ -1,11 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import WebSocket from 'ws';
-import { placeCall } from '../../src/cli/dialler-client.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { BareLoop } from '../harness/bare-loop.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
+/** Processes and timers that a call passes from the handshake to its first message. */
+const WAITS_OF_A_HANDSHAKE = 20;
+const idle = new BareLoop(t);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '2' });
 t.teardown(async () => {
@@ -16,7 +20,7 @@ t.beforeEach(() => {
   plane.config = () => ({ status: 200, body: plane.scriptedBot({}) });
 });
 t.afterEach(async () => {
-  await appliance.until((health) => health.fleet_available === 2, 20_000);
+  await appliance.until((health) => health.fleet_available === 2);
   if (appliance.spooled.length > 0) throw new Error(`left in the spool: ${appliance.spooled}`);
 });
 
@@ -61,12 +65,17 @@ t.test('a dialler that connects and says nothing is let go after 5 s', async (t)
   );
   t.equal(code, 1008);
   t.match(reason, /no "connected" within 5 s/);
-  t.ok(Math.abs(performance.now() - startedAtMs - 5000) < 1500);
+  const tookMs = performance.now() - startedAtMs;
+  const machineMs = idle.shareMs(WAITS_OF_A_HANDSHAKE, startedAtMs);
+  t.ok(
+    tookMs > 4_900 && tookMs < 6_500 + machineMs,
+    `${tookMs} ms, of which the machine may add ${machineMs}`,
+  );
 });
 
 t.test('RT-61 strict out, tolerant in: noise inside a call is counted and ignored', async (t) => {
   const before = plane.results.length;
-  const call = await placeCall({ url: url() });
+  const call = await placeWhenFree({ url: url() });
   call.send({ event: 'unheard_of', x: 1 });
   call.send({ event: 'media', media: { payload: 'AAA' } });
   call.send({ event: 'media', media: { payload: '????' } });
@@ -100,7 +109,7 @@ t.test(
       [`"${'x'.repeat(300_000)}"`, 1009],
     ] as const) {
       const before = plane.results.length;
-      const call = await placeCall({ url: url() });
+      const call = await placeWhenFree({ url: url() });
       call.send(message);
       t.equal((await call.closed).code, code);
       const result = (await plane.until(before + 1)).at(-1);
@@ -112,7 +121,7 @@ t.test(
 
 t.test('a flood faster than real time costs bounded work and ends in 1008', async (t) => {
   const before = plane.results.length;
-  const call = await placeCall({ url: url(), keepAudioMs: 0 });
+  const call = await placeWhenFree({ url: url(), keepAudioMs: 0 });
   const second = JSON.stringify({
     event: 'media',
     media: { payload: Buffer.alloc(16_000).toString('base64') },
@@ -131,10 +140,10 @@ t.test(
   'RT-03 a peer that vanishes without a close is noticed, and the call ends as the customer left',
   async (t) => {
     const before = plane.results.length;
-    const call = await placeCall({ url: url() });
+    const call = await placeWhenFree({ url: url() });
     await wait(300);
     call.lineHeld = true;
-    const result = (await plane.until(before + 1, 40_000)).at(-1);
+    const result = (await plane.until(before + 1)).at(-1);
     t.equal(result?.disconnected_by, 'customer');
     t.match(result?.end_detail, { reason: /nothing came from the dialler for 1[56] s/ });
     t.ok(result?.events.some((event) => event.event === 'audio_gap'));

@@ -6,16 +6,16 @@ import { undocumentedKeys } from '../../src/contracts/call-events.ts';
 import { readWav } from '../../src/platform/wav.ts';
 import { DtmfDetector } from '../../src/slot/dtmf/dtmf-detector.ts';
 import { dtmfTones } from '../../src/slot/dtmf/dtmf-tones.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { joined, silence } from '../support/line-sounds.ts';
-import { eventNamed, resultOfCall, saidByBot } from '../support/scripted-call.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { joined, silence } from '../harness/line-sounds.ts';
+import { eventNamed, resultOfCall, saidByBot } from '../harness/scripted-call.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '2' });
-const house = { plane, appliance };
+const harness = { plane, appliance };
 t.teardown(async () => {
   await appliance.destroy();
   await plane.close();
@@ -55,7 +55,7 @@ async function ask(call: DiallerCall, marks: number): Promise<boolean> {
 
 function hearsMore(call: DiallerCall, sinceEvent: number, marks: number): Promise<boolean> {
   const played = () => call.events.slice(sinceEvent).filter(({ type }) => type === 'mark_played').length;
-  return call.until(() => played() >= marks, 30_000);
+  return call.until(() => played() >= marks, 60_000);
 }
 
 function keysIn(samples: Int16Array): string {
@@ -95,7 +95,7 @@ t.test('RT-32 secret digits reach the tool that needs them, and nobody else', as
       after: 'It was sent.',
     }),
   ];
-  const result = await resultOfCall(house, keypadBot(['key', 'send'], rules), async (call) => {
+  const result = await resultOfCall(harness, keypadBot(['key', 'send'], rules), async (call) => {
     await call.answerAfter(0);
     t.ok(await ask(call, 1), 'the bot asks for the code');
     // Longer than a bot may owe an answer: it owes none while the caller looks for the keys.
@@ -135,11 +135,11 @@ t.test(
         after: 'Thank you.',
       });
     const rules = [collect('secret', true, LONG_PROMPT), collect('open', false, 'And the other one.')];
-    const result = await resultOfCall(house, keypadBot(['secret', 'open'], rules), async (call) => {
+    const result = await resultOfCall(harness, keypadBot(['secret', 'open'], rules), async (call) => {
       await call.answerAfter(0);
       const before = call.events.length;
       await call.say(QUESTION);
-      await call.until(() => call.botIsSpeaking, 20_000);
+      await call.until(() => call.botIsSpeaking, 60_000);
       await call.say(joined(silence(600), dtmfTones('8520'), silence(300)));
       t.ok(await hearsMore(call, before, 1), 'four tones are four digits');
       t.ok(
@@ -185,7 +185,7 @@ t.test('RT-33 the bot presses keys: the far end hears them between its words', a
       after: 'That was all.',
     }),
   ];
-  const result = await resultOfCall(house, keypadBot(['menu'], rules), async (call) => {
+  const result = await resultOfCall(harness, keypadBot(['menu'], rules), async (call) => {
     await call.answerAfter(0);
     t.ok(await ask(call, 3));
     const line = call.heard.samples;

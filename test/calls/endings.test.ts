@@ -1,11 +1,13 @@
 import t from 'tap';
 import { placeCall } from '../../src/cli/dialler-client.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { BareLoop } from '../harness/bare-loop.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '4' });
 t.teardown(async () => {
@@ -14,6 +16,9 @@ t.teardown(async () => {
 });
 
 const question = humanSpeech('goforward.raw');
+/** Timers and processes between the start of a call and the end of its record. */
+const WAITS_TO_THE_END = 40;
+const idle = new BareLoop(t);
 
 /** Places a call to a scripted bot with these changes; resolves to the result that the call leaves. */
 async function callWith(
@@ -22,7 +27,7 @@ async function callWith(
 ): Promise<CallResults> {
   const body = plane.scriptedBot(change);
   plane.config = () => ({ status: 200, body });
-  const call = await placeCall({ url: `${appliance.callUrl}scripted` });
+  const call = await placeWhenFree({ url: `${appliance.callUrl}scripted` });
   await live(call);
   await call.closed;
   const deadline = Date.now() + 15_000;
@@ -48,7 +53,7 @@ t.test('R11 R96 R168 R169 RT-23 the bot ends the call once its goodbye has been 
     async (call) => {
       await call.answerAfter(0);
       await call.say(question);
-      const hangup = await call.event('hangup', 15_000);
+      const hangup = await call.event('hangup', 60_000);
       t.ok(hangup, 'the dialler is told');
       const played = call.events.findLast((event) => event.type === 'mark_played');
       t.ok(played && hangup && hangup.atMs > played.atMs, 'RT-23 after the last word was played');
@@ -81,19 +86,21 @@ t.test('R97 RT-84 a line that breaks without a close is a customer who left', as
 });
 
 t.test('R75 R103 the maximum duration ends the call', async (t) => {
-  const result = await callWith({ max_call_duration_seconds: 2 }, (call) => call.event('hangup', 10_000));
+  const startedAtMs = performance.now();
+  const result = await callWith({ max_call_duration_seconds: 2 }, (call) => call.event('hangup', 60_000));
   t.equal(result.disconnected_by, 'timeout');
   t.match(
     result.events.find((event) => event.event === 'disconnected'),
     { trigger: 'max_duration' },
   );
-  t.ok(Math.abs(result.call_duration_seconds - 2) < 0.6, `${result.call_duration_seconds} s`);
+  const allowedSeconds = 0.6 + idle.shareMs(WAITS_TO_THE_END, startedAtMs) / 1_000;
+  t.ok(Math.abs(result.call_duration_seconds - 2) < allowedSeconds, `${result.call_duration_seconds} s`);
 });
 
 t.test('R60 R99 RT-20 RT-26 a caller who never says a word is asked, then RNR', async (t) => {
   const result = await callWith(
     { re_engagement: { after_seconds: 1, prompts: ['Hello?'] }, opening_message: 'Hi.' },
-    (call) => call.event('hangup', 15_000),
+    (call) => call.event('hangup', 60_000),
   );
   t.equal(result.disconnected_by, 'RNR');
   t.same(
@@ -108,7 +115,7 @@ t.test('R96 R168 a caller who falls silent after speaking ends in dead air', asy
     { re_engagement: { after_seconds: 1, prompts: [] }, opening_message: '' },
     async (call) => {
       await call.say(question);
-      await call.event('hangup', 15_000);
+      await call.event('hangup', 60_000);
     },
   );
   t.equal(result.disconnected_by, 'bot');
@@ -136,7 +143,7 @@ t.test(
   'R106 a voice that fails again and again ends the call with error, a model that fails once does not',
   async (t) => {
     const mute = await callWith({ tts: { provider: 'scripted', fail_on: [1, 2, 3, 4] } }, (call) =>
-      call.event('hangup', 15_000),
+      call.event('hangup', 60_000),
     );
     t.equal(mute.disconnected_by, 'error');
     t.ok(mute.events.filter((event) => event.event === 'provider_failed').length >= 3);
@@ -183,7 +190,7 @@ t.test('R106 ears that fail once cost a question, ears that stay deaf or break c
     { opening_message: '', stt: { provider: 'scripted', script: ['one'], break_on: [1] } },
     async (call) => {
       await call.say(question);
-      await call.event('hangup', 10_000);
+      await call.event('hangup', 60_000);
     },
   );
   t.equal(broken.disconnected_by, 'error');

@@ -1,11 +1,11 @@
 import t, { type Test as TapTest } from 'tap';
 import type { CallResults } from '../../src/contracts/call-results.ts';
-import { Appliance, freePort } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { eventNamed, resultOfCall, saidByBot } from '../support/scripted-call.ts';
+import { Appliance, freePort } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { eventNamed, resultOfCall, saidByBot } from '../harness/scripted-call.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 t.teardown(() => plane.close());
 const question = humanSpeech('goforward.raw');
@@ -37,9 +37,9 @@ async function askTwice(appliance: Appliance, bot: Record<string, unknown> = BOT
   return resultOfCall({ plane, appliance }, bot, async (call) => {
     await call.answerAfter(0);
     const asked = await call.say(question);
-    await call.answerAfter(asked.voiceEndedAtMs, 1_500, 30_000);
+    await call.answerAfter(asked.voiceEndedAtMs, 1_500, 60_000);
     const again = await call.say(question);
-    await call.answerAfter(again.voiceEndedAtMs, 1_500, 30_000);
+    await call.answerAfter(again.voiceEndedAtMs, 1_500, 60_000);
   });
 }
 

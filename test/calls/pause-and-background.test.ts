@@ -1,18 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { type DiallerCall, placeCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { readWav } from '../../src/platform/wav.ts';
 import { readStamp } from '../../src/providers/vendors/scripted/frame-stamp.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
 /** What a caller hears of a bot that was paused, and of one with a background, over the wire. */
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '1' });
 t.teardown(async () => {
@@ -27,7 +28,7 @@ async function callWith(
   const body = plane.scriptedBot(change);
   plane.config = () => ({ status: 200, body });
   const before = plane.results.length;
-  const call = await placeCall({ url: `${appliance.callUrl}scripted`, readyTimeoutMs: 20_000 });
+  const call = await placeWhenFree({ url: `${appliance.callUrl}scripted` });
   await live(call);
   await call.hangUp();
   const result = (await plane.until(before + 1)).at(-1);
@@ -51,10 +52,10 @@ t.test('RT-14 RT-17 the caller hears every frame of a reply that noise had pause
   const { call, result } = await callWith(
     { opening_message: story, min_words_interruption: 2, stt: { provider: 'scripted', script: ['', ''] } },
     async (call) => {
-      await call.event('bot_started', 15_000);
+      await call.event('bot_started', 60_000);
       await call.until(() => false, 800);
       await call.say(humanSpeech('cards/001.wav'));
-      await call.until(() => call.quietMs > 2_000 && !call.botIsSpeaking, 20_000);
+      await call.until(() => call.quietMs > 2_000 && !call.botIsSpeaking, 60_000);
     },
   );
   const pauses = result.events.filter((event) => event.event === 'bot_held').length;
@@ -79,8 +80,8 @@ t.test(
     const { call, result } = await callWith(
       { opening_message: 'Hello.', ambient_sound: { enabled: true, sound: 'office', gain_db: gainDb } },
       async (call) => {
-        await call.event('bot_started', 15_000);
-        await call.until(() => call.heard.samples.length > 6 * LINE_RATE_HZ, 20_000);
+        await call.event('bot_started', 60_000);
+        await call.until(() => call.heard.samples.length > 6 * LINE_RATE_HZ, 60_000);
       },
     );
     const heard = call.heard.samples.subarray(2 * LINE_RATE_HZ, 6 * LINE_RATE_HZ);

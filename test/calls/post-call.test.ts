@@ -1,21 +1,21 @@
 import t from 'tap';
-import { type DiallerCall, placeCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { HUNG_AFTER_MS } from '../../src/contracts/limits.ts';
 import { startMain } from '../../src/main/main.ts';
-import { quietLogger, tempFolder, until, workerSettings } from '../main/harness.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { quietLogger, workerSettings } from '../harness/worker.ts';
 
 /** Real slots, whose calls end with work for the language model. */
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
-const main = await startMain(
-  workerSettings(await tempFolder(), { ...plane.env, SLOTS: '1', TURN_MODEL: 'off' }),
-  {
-    logger: quietLogger(),
-  },
-);
+const main = await startMain(workerSettings(tempFolder(), { ...plane.env, SLOTS: '1', TURN_MODEL: 'off' }), {
+  logger: quietLogger(),
+});
 t.teardown(async () => {
   await main.stop();
   await plane.close();
@@ -36,7 +36,7 @@ async function shortCall(change: Record<string, unknown>): Promise<DiallerCall> 
       ...change,
     }),
   });
-  const call = await placeCall({ url: `ws://127.0.0.1:${main.fleetPort}/ws/scripted` });
+  const call = await placeWhenFree({ url: `ws://127.0.0.1:${main.fleetPort}/ws/scripted` });
   await call.answerAfter(0);
   const said = await call.say(humanSpeech('cards/001.wav'));
   await call.event('bot_started', 20_000, said.voiceEndedAtMs);

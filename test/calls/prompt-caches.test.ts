@@ -1,23 +1,25 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { type DiallerCall, placeCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { startMain } from '../../src/main/main.ts';
 import { startAnthropic } from '../emulators/anthropic.ts';
 import { startGemini } from '../emulators/gemini.ts';
 import { textOfTokens } from '../emulators/llm/tokens.ts';
 import { startOpenAi } from '../emulators/openai.ts';
-import { quietLogger, tempFolder, until, workerSettings } from '../main/harness.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { quietLogger, workerSettings } from '../harness/worker.ts';
 
 /** Real slots whose calls think with the vendors' own protocols, over the wire, with prompt caches on. */
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
-const main = await startMain(
-  workerSettings(await tempFolder(), { ...plane.env, SLOTS: '3', TURN_MODEL: 'off' }),
-  { logger: quietLogger() },
-);
+const main = await startMain(workerSettings(tempFolder(), { ...plane.env, SLOTS: '3', TURN_MODEL: 'off' }), {
+  logger: quietLogger(),
+});
 const gemini = await startGemini({ cacheFloorTokens: 64 });
 const openai = await startOpenAi({});
 const anthropic = await startAnthropic({});
@@ -90,7 +92,7 @@ plane.config = ({ botId }) => ({
 
 /** A call to the bot, and what came of it. */
 async function talk(botId: string, turns: number): Promise<CallResults> {
-  const call = await placeCall({ url: `ws://127.0.0.1:${main.fleetPort}/ws/${botId}` });
+  const call = await placeWhenFree({ url: `ws://127.0.0.1:${main.fleetPort}/ws/${botId}` });
   await call.answerAfter(0);
   for (let turn = 0; turn < turns; turn++) {
     const said = await call.say(humanSpeech('cards/001.wav'));
@@ -114,7 +116,7 @@ async function round(turns: number): Promise<Record<keyof typeof bots, CallResul
 
 async function resultOf(call: DiallerCall): Promise<CallResults> {
   const found = () => plane.results.find((result) => result.session_id === call.sessionId);
-  await until(() => found() !== undefined, 90_000);
+  await until(() => found() !== undefined, undefined, 90_000);
   return found() as CallResults;
 }
 

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { createLogger } from '../../src/platform/logger.ts';
 import { loadRtc, unloadRtc } from '../../src/slot/room/load-rtc.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { resultOfCall } from '../support/scripted-call.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { resultOfCall } from '../harness/scripted-call.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const RTC = /rtc-node[^/]*\.node/;
 const mapsOf = (pid: number | 'self') => readFileSync(`/proc/${pid}/maps`, 'utf8');
 

@@ -1,12 +1,12 @@
 import t from 'tap';
-import { placeCall } from '../../src/cli/dialler-client.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { CLOSE } from '../../src/contracts/wire.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '3' });
 t.teardown(async () => {
@@ -70,24 +70,18 @@ async function callWith(
 async function place(change: Record<string, unknown>): Promise<{ call: Call; sessionId: unknown }> {
   const body = plane.scriptedBot({ opening_message: 'Hello.', ...change });
   plane.config = () => ({ status: 200, body });
-  return { call: await placeCall({ url: `${appliance.callUrl}scripted` }), sessionId: body.session_id };
+  return { call: await placeWhenFree({ url: `${appliance.callUrl}scripted` }), sessionId: body.session_id };
 }
 
 async function resultOf(call: Call, sessionId: unknown): Promise<CallResults> {
   await call.closed;
-  const deadline = Date.now() + 20_000;
-  for (;;) {
-    const result = plane.results.find((entry) => entry.session_id === sessionId);
-    if (result) return result;
-    if (Date.now() > deadline) throw new Error('no result came');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  return plane.resultOf(sessionId);
 }
 
-type Call = Awaited<ReturnType<typeof placeCall>>;
+type Call = Awaited<ReturnType<typeof placeWhenFree>>;
 const marks = (call: Call) => call.events.filter(({ type }) => type === 'mark_played').length;
 /** Whether the caller comes to hear something more than so many marks. */
-const hearsMoreThan = (call: Call, count: number) => call.until(() => marks(call) > count, 20_000);
+const hearsMoreThan = (call: Call, count: number) => call.until(() => marks(call) > count, 60_000);
 
 /** A dialler that neither answers nor closes is waited for in real time, beside the other calls. */
 const unanswered = await place(desk());
@@ -95,7 +89,7 @@ const afterTheWait = (async () => {
   const { call, sessionId } = unanswered;
   await call.answerAfter(0);
   await call.say(question);
-  await call.event('transfer', 20_000);
+  await call.event('transfer', 60_000);
   const before = marks(call);
   const isToldSo = await call.until(() => marks(call) > before, 60_000);
   await call.hangUp();
@@ -108,7 +102,7 @@ t.test('R12 R63 R114 R115 R116 R172 RT-15 RT-35 a transfer is announced, heard, 
   const result = await callWith(desk(), async (call) => {
     await call.answerAfter(0);
     await call.say(question);
-    const asked = await call.event('transfer', 20_000);
+    const asked = await call.event('transfer', 60_000);
     t.match(asked?.transfer, {
       destination: '+912240000001',
       target: 'desk',
@@ -146,7 +140,7 @@ t.test('R114 R115 R170 RT-35 after a failed transfer the bot says why and goes o
   const result = await callWith(desk(), async (call) => {
     await call.answerAfter(0);
     await call.say(question);
-    t.ok(await call.event('transfer', 20_000));
+    t.ok(await call.event('transfer', 60_000));
     const before = marks(call);
     call.send({
       event: 'transfer_result',
@@ -177,7 +171,7 @@ t.test('RT-35 a dialler that closes without an answer has passed the caller on',
   const result = await callWith(desk(), async (call) => {
     await call.answerAfter(0);
     await call.say(question);
-    await call.event('transfer', 20_000);
+    await call.event('transfer', 60_000);
     call.close();
   });
   t.match(result, { was_transferred: true, disconnected_by: 'bot', transfer_failed_reason: null });
@@ -187,7 +181,7 @@ t.test('a caller who hangs up while they wait was not passed on', async (t) => {
   const result = await callWith(desk(), async (call) => {
     await call.answerAfter(0);
     await call.say(question);
-    await call.event('transfer', 20_000);
+    await call.event('transfer', 60_000);
     await call.hangUp('gone');
   });
   t.match(result, { was_transferred: false, disconnected_by: 'customer', transfer_failed_reason: /hung up/ });
@@ -261,7 +255,7 @@ t.test('R96 R168 RT-22 a closure phrase that was heard ends the call', async (t)
     async (call) => {
       await call.answerAfter(0);
       await call.say(question);
-      t.ok(await call.event('hangup', 20_000));
+      t.ok(await call.event('hangup', 60_000));
     },
   );
   t.equal(result.disconnected_by, 'bot');

@@ -1,14 +1,14 @@
 import t from 'tap';
 import { undocumentedKeys } from '../../src/contracts/call-events.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { joined, silence, spoken, tones } from '../support/line-sounds.ts';
-import { eventNamed, resultOfCall, saidByBot, soundIn } from '../support/scripted-call.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { joined, silence, spoken, tones } from '../harness/line-sounds.ts';
+import { eventNamed, resultOfCall, saidByBot, soundIn } from '../harness/scripted-call.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '2' });
-const house = { plane, appliance };
+const harness = { plane, appliance };
 t.teardown(async () => {
   await appliance.destroy();
   await plane.close();
@@ -34,9 +34,9 @@ t.test(
   'R74 R98 RT-27 RT-28 a mailbox hears the message after its beep, and then the bot hangs up',
   async (t) => {
     const greeting = spoken(GREETING, 'en-us');
-    const result = await resultOfCall(house, caller([GREETING]), async (call) => {
+    const result = await resultOfCall(harness, caller([GREETING]), async (call) => {
       await call.say(joined(silence(300), greeting, silence(500), BEEP));
-      t.ok(await call.event('hangup', 30_000), 'the bot ends the call');
+      t.ok(await call.event('hangup', 60_000), 'the bot ends the call');
       await call.closed;
       const beep = soundIn(call.spoken.samples).at(-1);
       const beepEndsAt = beep?.to ?? 0;
@@ -68,9 +68,9 @@ t.test(
 
 t.test('R74 RT-28 without a message the bot hangs up on a mailbox at once', async (t) => {
   const bot = caller([GREETING], { voicemail_message: null });
-  const result = await resultOfCall(house, bot, async (call) => {
+  const result = await resultOfCall(harness, bot, async (call) => {
     void call.say(joined(silence(300), spoken(GREETING, 'en-us'), silence(20_000)));
-    t.ok(await call.event('hangup', 30_000));
+    t.ok(await call.event('hangup', 60_000));
     await call.closed;
   });
   t.equal(result.disconnected_by, 'voicemail');
@@ -82,13 +82,13 @@ t.test('R74 RT-28 without a message the bot hangs up on a mailbox at once', asyn
 });
 
 t.test('RT-27 a person hears the greeting at once, and is answered as a person', async (t) => {
-  const result = await resultOfCall(house, caller(['hello who is this']), async (call) => {
+  const result = await resultOfCall(harness, caller(['hello who is this']), async (call) => {
     t.ok(await call.answerAfter(0), 'the bot speaks though nobody has spoken yet');
     t.equal(soundIn(call.spoken.samples).length, 0);
     const before = call.events.length;
     await call.say(joined(spoken('Hello, who is this?', 'en-gb'), silence(600)));
     t.ok(
-      await call.until(() => call.events.slice(before).some(({ type }) => type === 'mark_played'), 20_000),
+      await call.until(() => call.events.slice(before).some(({ type }) => type === 'mark_played'), 60_000),
       'and has an answer',
     );
     const speech = soundIn(call.spoken.samples, 600)[0];
@@ -125,10 +125,10 @@ t.test(
         fallback: { reply: 'What?' },
       },
     });
-    const result = await resultOfCall(house, bot, async (call) => {
+    const result = await resultOfCall(harness, bot, async (call) => {
       await call.answerAfter(0);
       await call.say(spoken('Nobody is here. Just talk.', 'en-us'));
-      t.ok(await call.event('hangup', 30_000), 'without a beep it speaks into the silence');
+      t.ok(await call.event('hangup', 60_000), 'without a beep it speaks into the silence');
       await call.closed;
     });
     t.equal(result.disconnected_by, 'voicemail');
@@ -147,13 +147,13 @@ t.test('RT-29 an assistant that asks who calls gets the configured answer once, 
   const bot = caller([ask, 'hello this is sam'], {
     voicemail_detection: { enabled: true, screening_answer: answer },
   });
-  const result = await resultOfCall(house, bot, async (call) => {
+  const result = await resultOfCall(harness, bot, async (call) => {
     const heardMore = async (voice: Int16Array) => {
       const before = call.events.length;
       await call.say(joined(voice, silence(300)));
       const isMark = ({ type }: { type: string }) => type === 'mark_played';
-      t.ok(await call.until(() => call.events.slice(before).some(isMark), 20_000));
-      await call.until(() => !call.botIsSpeaking, 10_000);
+      t.ok(await call.until(() => call.events.slice(before).some(isMark), 60_000));
+      await call.until(() => !call.botIsSpeaking, 60_000);
     };
     await call.answerAfter(0);
     await heardMore(spoken(ask, 'en-us'));
@@ -172,8 +172,8 @@ t.test('RT-29 an assistant that asks who calls gets the configured answer once, 
 
 t.test('R99 RT-26 a person who stays silent is no mailbox', async (t) => {
   const bot = caller([], { re_engagement: { after_seconds: 2, prompts: [] } });
-  const result = await resultOfCall(house, bot, async (call) => {
-    t.ok(await call.event('hangup', 30_000));
+  const result = await resultOfCall(harness, bot, async (call) => {
+    t.ok(await call.event('hangup', 60_000));
     await call.closed;
   });
   t.equal(result.disconnected_by, 'RNR');

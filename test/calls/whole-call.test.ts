@@ -7,12 +7,13 @@ import { placeCall } from '../../src/cli/dialler-client.ts';
 import { CallResults } from '../../src/contracts/call-results.ts';
 import { audioKernels } from '../../src/platform/audio-kernels.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { FrameAudit, NO_FAULTS } from '../support/frame-audit.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { FrameAudit, NO_FAULTS } from '../harness/frame-audit.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '2' });
 t.teardown(async () => {
@@ -40,7 +41,7 @@ for (const framing of ['json', 'binary'] as const) {
       });
       const before = plane.results.length;
       const audit = new FrameAudit();
-      const call = await placeCall({
+      const call = await placeWhenFree({
         url: `${appliance.callUrl}scripted`,
         connected: {
           stream_id: `stream-${framing}`,
@@ -70,14 +71,14 @@ for (const framing of ['json', 'binary'] as const) {
 
       await call.answerAfter(0);
       const first = await call.say(humanSpeech('goforward.raw'), 'question');
-      const answer = await call.event('bot_started', 10_000, first.voiceEndedAtMs);
+      const answer = await call.event('bot_started', 60_000, first.voiceEndedAtMs);
       t.ok(answer, 'the bot answers');
       await wait(1500);
       const cutAtMs = performance.now();
       const over = await call.say(humanSpeech('cards/001.wav'), 'interruption');
-      const clear = await call.event('clear', 5_000, cutAtMs);
+      const clear = await call.event('clear', 60_000, cutAtMs);
       t.ok(clear, 'RT-16 speech over the bot cuts it');
-      t.ok(await call.event('bot_started', 10_000, over.voiceEndedAtMs), 'and it answers what was said');
+      t.ok(await call.event('bot_started', 60_000, over.voiceEndedAtMs), 'and it answers what was said');
       await call.answerAfter(over.voiceEndedAtMs);
       const closed = await call.hangUp('done');
       t.equal(closed.code, 1000);
@@ -161,7 +162,7 @@ t.test(
   async (t) => {
     plane.config = () => ({ status: 200, body: plane.scriptedBot({}) });
     const url = `${appliance.callUrl}scripted`;
-    const [first, second] = await Promise.all([placeCall({ url }), placeCall({ url })]);
+    const [first, second] = await Promise.all([placeWhenFree({ url }), placeWhenFree({ url })]);
     t.equal((await appliance.health())?.fleet_available, 0, 'R163');
     const refusal = await placeCall({ url }).catch((error) => error);
     t.match(refusal, { status: 429, body: /"error":"At capacity"/ });
@@ -169,7 +170,7 @@ t.test(
     t.equal(new Set(pids).size, 2, 'one process per call');
     await first.hangUp();
     await appliance.until((health) => health.fleet_available === 1);
-    const third = await placeCall({ url });
+    const third = await placeWhenFree({ url });
     await Promise.all([second.hangUp(), third.hangUp()]);
     await appliance.until((health) => health.fleet_available === 2);
   },

@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { samplesToBytes } from '../../src/cli/caller-audio.ts';
 import { PRODUCT_VERSION } from '../../src/platform/version.ts';
 import { wavHeader } from '../../src/platform/wav.ts';
-import { runCli } from './entry.ts';
+import { runCli } from '../harness/command-line.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 import { startFarEnd, toneFrame } from './far-end.ts';
 
 t.test('help lists every command and teaches the first steps', async (t) => {
@@ -47,7 +47,7 @@ t.test('call says what is wrong with its arguments before it dials', async (t) =
   t.match((await runCli(['call', 'no such/bot'])).stderr, /no bot id/);
   t.match((await runCli(['call', 'demo', '--var', 'novalue'])).stderr, /NAME=VALUE/);
   t.match((await runCli(['call', 'demo', '--url', 'ftp://x'])).stderr, /ws:\/\//);
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const folder = tempFolder();
   writeFileSync(join(folder, 'no.wav'), 'this is no audio');
   t.match(
     (await runCli(['call', 'demo', '--wav', join(folder, 'no.wav')])).stderr,
@@ -94,7 +94,7 @@ t.test('call speaks its recordings, waits for the answers and saves what was hea
     }
   }, 50);
   t.teardown(() => clearInterval(watch));
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const folder = tempFolder();
   const clip = samplesToBytes(toneFrame(10));
   writeFileSync(
     join(folder, 'a.wav'),
@@ -136,7 +136,7 @@ t.test('call speaks its recordings, waits for the answers and saves what was hea
 });
 
 t.test('doctor on a sound machine exits with 0 and says so as JSON too', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const folder = tempFolder();
   const env = { DATA_DIR: join(folder, 'data'), CONTROL_LISTEN: '127.0.0.1:0', FLEET_LISTEN: '127.0.0.1:0' };
   const ran = await runCli(['doctor', '--json'], env);
   const report = JSON.parse(ran.stdout) as {

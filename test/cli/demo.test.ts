@@ -2,17 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import t from 'tap';
 import { readWav } from '../../src/platform/wav.ts';
-import { runCli } from './entry.ts';
+import { runCli } from '../harness/command-line.ts';
 
 t.test(
   'R1 R17 the demo holds a call with human speech, is interrupted, and shows result and recording',
-  { timeout: 180_000 },
+  { timeout: 280_000 },
   async (t) => {
     const env = {
       TMPDIR: t.testdir(),
       ...(process.env.MODEL_DIR ? { MODEL_DIR: process.env.MODEL_DIR } : {}),
     };
-    const ran = await runCli(['demo', '--short'], env, 170_000);
+    const ran = await runCli(['demo', '--short'], env, 270_000);
     t.equal(ran.code, 0, ran.stderr);
     t.match(ran.stdout, /recognised +4 of 4 .*n=4/);
     t.match(ran.stdout, /answered +4 of 4/);
@@ -29,10 +29,10 @@ t.test(
 
 t.test(
   'a demo that is broken off leaves nothing running and nothing behind',
-  { timeout: 120_000 },
+  { timeout: 280_000 },
   async (t) => {
     const { spawn } = await import('node:child_process');
-    const { CLI_ENTRY } = await import('./entry.ts');
+    const { CLI_ENTRY } = await import('../harness/command-line.ts');
     const child = spawn(process.execPath, [CLI_ENTRY, 'demo', '--short'], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: { ...process.env, TMPDIR: t.testdir() },

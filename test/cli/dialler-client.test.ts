@@ -5,6 +5,7 @@ import { CallRefused } from '../../src/cli/call-refused.ts';
 import { samplesToBytes } from '../../src/cli/caller-audio.ts';
 import { placeCall } from '../../src/cli/dialler-client.ts';
 import { sleepMs } from '../../src/platform/clock.ts';
+import { until } from '../harness/wait.ts';
 import { startFarEnd, toneFrame } from './far-end.ts';
 
 const ready = { event: 'ready', session_id: 'session-1' };
@@ -68,7 +69,7 @@ t.test('a mark is answered when the audio before it has been played, not when it
   });
   t.teardown(() => far.close());
   const call = await placeCall({ url: far.url });
-  await call.until(() => far.messages.filter((message) => message.event === 'mark').length === 2, 5000);
+  await call.until(() => far.messages.filter((message) => message.event === 'mark').length === 2, 60_000);
   const played = call.events.filter((event) => event.type === 'mark_played');
   t.same(
     played.map((event) => event.type === 'mark_played' && event.name),
@@ -91,12 +92,12 @@ t.test(
     });
     t.teardown(() => far.close());
     const call = await placeCall({ url: far.url });
-    await call.event('bot_started', 5000);
+    await call.event('bot_started', 60_000);
     await sleepMs(200);
     far.socket().send(JSON.stringify({ event: 'clear' }));
-    const clear = await call.event('clear', 5000);
+    const clear = await call.event('clear', 60_000);
     const heardAtClear = call.heard.samples.length;
-    await sleepMs(300);
+    await call.until(() => call.heard.samples.length >= heardAtClear + 160 * 8, 60_000);
     t.ok((clear?.droppedMs ?? 0) > 1000, `${clear?.droppedMs} ms were dropped`);
     t.same(clear?.droppedMarks, ['never']);
     const after = call.heard.samples.subarray(heardAtClear);
@@ -119,10 +120,11 @@ t.test('binary framing carries raw samples both ways', async (t) => {
   t.teardown(() => far.close());
   const call = await placeCall({ url: far.url, framing: 'binary' });
   await call.say(toneFrame(3));
-  await call.event('bot_started', 5000);
-  t.ok(far.binary.length >= 3 && far.binary.every((frame) => frame.length === 320));
-  const loud = far.binary.filter((frame) => frame.some((byte) => byte !== 0));
-  t.same(Buffer.concat(loud), samplesToBytes(toneFrame(3)));
+  await call.event('bot_started', 60_000);
+  const loud = () => far.binary.filter((frame) => frame.some((byte) => byte !== 0));
+  await until(() => loud().length >= 3, 'the frames of the clip');
+  t.ok(far.binary.every((frame) => frame.length === 320));
+  t.same(Buffer.concat(loud()), samplesToBytes(toneFrame(3)));
   t.equal(call.arrivals[0]?.samples, 800);
   call.drop();
 });

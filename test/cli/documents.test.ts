@@ -3,7 +3,7 @@ import t from 'tap';
 import { ERRORS } from '../../src/contracts/error-catalogue.ts';
 import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../src/contracts/setting-names.ts';
 import { readSettings } from '../../src/platform/settings.ts';
-import { projectFiles, readProjectFile } from '../support/source-files.ts';
+import { projectFiles, readProjectFile } from '../harness/source-files.ts';
 
 t.test('docs/errors.md and the error catalogue name the same codes with the same status', async (t) => {
   const rows = [

@@ -1,14 +1,14 @@
-import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { followJournal, journalView } from '../../src/cli/journal-tail.ts';
-import { sleepMs } from '../../src/platform/clock.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
 
 const json = (value: unknown) => `${JSON.stringify(value)}\n`;
 
 t.test('the words of the own call are shown as they come, half lines and other calls are not', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-test-'));
+  const dataDir = tempFolder();
   for (const call of ['own', 'other']) mkdirSync(join(dataDir, 'spool', call), { recursive: true });
   const own = join(dataDir, 'spool/own/journal.jsonl');
   const other = join(dataDir, 'spool/other/journal.jsonl');
@@ -25,7 +25,7 @@ t.test('the words of the own call are shown as they come, half lines and other c
   );
   appendFileSync(own, json({ kind: 'call', sessionId: 's-1' }));
   appendFileSync(own, json({ kind: 'transcript', seq: 1, entry: { speaker: 'bot', text: 'Hello,' } }));
-  await sleepMs(400);
+  await until(() => shown.length > 0, 'the first words are shown');
   appendFileSync(other, json({ kind: 'transcript', seq: 2, entry: { speaker: 'bot', text: 'Nor this.' } }));
   appendFileSync(
     own,

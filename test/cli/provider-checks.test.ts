@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { checkProviderAccess } from '../../src/cli/doctor/provider-checks.ts';
@@ -11,11 +9,11 @@ import { createGuardedHttp } from '../../src/platform/guarded-http.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { readSettings } from '../../src/platform/settings.ts';
-import { testBot } from '../control/running-control.ts';
+import { testBot } from '../harness/control.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
-t.setTimeout(60_000);
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-doctor-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+t.setTimeout(280_000);
+const folder = tempFolder();
 
 const settingsOf = (env: Record<string, string> = {}) =>
   readSettings({ CONTROL_LISTEN: '127.0.0.1:0', DATA_DIR: folder, ...env }, folder, folder);

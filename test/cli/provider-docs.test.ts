@@ -2,7 +2,7 @@ import t from 'tap';
 import { KEYED_PROVIDERS } from '../../src/contracts/setting-names.ts';
 import { providerPlace } from '../../src/providers/provider-place.ts';
 import { providersOf, VENDORS } from '../../src/providers/vendors/all-vendors.ts';
-import { readProjectFile } from '../support/source-files.ts';
+import { readProjectFile } from '../harness/source-files.ts';
 
 const text = readProjectFile('docs/providers.md');
 

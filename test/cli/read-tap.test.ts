@@ -7,7 +7,7 @@ interface Reading {
 }
 type Ended = { code: number | null; signal: string | null; timedOut?: boolean; overflow?: boolean };
 
-const { readTap } = (await import(projectPath('test/support/read-tap.mjs'))) as {
+const { readTap } = (await import(projectPath('test/harness/read-tap.mjs'))) as {
   readTap: (output: string, ended: Ended) => Reading;
 };
 const fine: Ended = { code: 0, signal: null };

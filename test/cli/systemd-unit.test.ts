@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DEFAULT_MAX_CALL_SECONDS } from '../../src/contracts/limits.ts';
 import { projectRoot } from '../../src/platform/project-paths.ts';
 import { EXIT_BAD_SETTING } from '../../src/platform/settings.ts';
-import { readProjectFile } from '../support/source-files.ts';
+import { readProjectFile } from '../harness/source-files.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 const unit = readProjectFile('systemd/trunkline.service');
 
@@ -40,7 +40,7 @@ t.test('the service keeps the promises that calls depend on', async (t) => {
 t.test('systemd accepts the unit, or every key is one that it knows', async (t) => {
   const probe = spawnSync('systemd-analyze', ['--version']);
   if (probe.status === 0) {
-    const folder = mkdtempSync(join(tmpdir(), 'trunkline-unit-'));
+    const folder = tempFolder();
     const file = join(folder, 'trunkline.service');
     // The unit names the place of an installation; verify wants the program to be there.
     writeFileSync(file, unit.replaceAll('/opt/trunkline', projectRoot));

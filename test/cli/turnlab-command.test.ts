@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { stereoWav } from '../../src/cli/sound-track.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { runCli } from './entry.ts';
+import { runCli } from '../harness/command-line.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-turnlab-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder();
 const speech = humanSpeech('goforward.raw').slice(3_000, 18_000);
 const caller = new Int16Array(64_000);
 caller.set(speech, 8_000);

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import type { BotContent } from '../../src/contracts/bot.ts';
 import type { BotStore } from '../../src/control/bots/bot-store.ts';
 import { MAX_VERSIONS } from '../../src/control/bots/lmdb-bot-store.ts';
-import { testBot } from './running-control.ts';
+import { testBot } from '../harness/control.ts';
 
 const STAMP = { nowIso: '2026-02-01T00:00:00.000Z', by: 'Asha' };
 

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { wavHeader } from '../../src/platform/wav.ts';
-import { postResults, runControl, testResults } from './running-control.ts';
+import { postResults, runControl, testResults } from '../harness/control.ts';
 
 let minute = 0;
 const run = await runControl({}, () => new Date(Date.UTC(2026, 2, 1, 12, minute++)).toISOString());

@@ -4,7 +4,7 @@ import type { ActiveCall } from '../../src/control/calls/call-record.ts';
 import type { CallFilter, CallPage } from '../../src/control/calls/call-search.ts';
 import type { CallRecordStore } from '../../src/control/calls/call-store.ts';
 import type { DeletionReceipt } from '../../src/control/calls/erase-call.ts';
-import { testResults } from './running-control.ts';
+import { testResults } from '../harness/control.ts';
 
 const NOON = '2026-03-01T12:00:00.000Z';
 

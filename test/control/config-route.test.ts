@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
-import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
+import { postResults, type RunningControl, runControl, testBot, testResults } from '../harness/control.ts';
 
 const NOW = '2026-03-01T20:15:30.000Z';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -8,11 +7,11 @@ import t from 'tap';
 import { STORE_VERSION } from '../../src/contracts/versions.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { bootId, startTicks } from '../../src/platform/process-identity.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-store-'));
+const folder = tempFolder();
 let count = 0;
 const newFolder = () => join(folder, String(count++));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
 t.test('what was put is there again when the store is opened anew', async (t) => {
   const path = newFolder();

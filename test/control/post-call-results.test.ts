@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { createCampaignStore } from '../../src/control/campaigns/campaign-store.ts';
-import { postResults, runControl, testResults } from './running-control.ts';
+import { postResults, runControl, testResults } from '../harness/control.ts';
 
 const run = await runControl();
 t.teardown(() => run.stop());

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
-import { postResults, type RunningControl, runControl, testBot, testResults } from './running-control.ts';
+import { postResults, type RunningControl, runControl, testBot, testResults } from '../harness/control.ts';
 
 const run = await runControl();
 await createBotStore(run.store).put(testBot());

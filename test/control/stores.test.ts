@@ -2,9 +2,9 @@ import t from 'tap';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { finalStatus } from '../../src/control/calls/call-record.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
+import { freshStore } from '../harness/fresh-stores.ts';
 import { botStoreConformance } from './bot-store-conformance.ts';
 import { callStoreConformance } from './call-store-conformance.ts';
-import { freshStore } from './fresh-stores.ts';
 
 t.test('the LMDB bot store keeps the promises of a bot store', (t) =>
   botStoreConformance(t, () => createBotStore(freshStore())),

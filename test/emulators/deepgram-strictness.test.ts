@@ -1,8 +1,8 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { HandClock } from '../harness/hand-clock.ts';
 import { startDeepgram } from './deepgram.ts';
 import { startFlux } from './deepgram-flux.ts';
-import { HandClock } from './kit/emulator-clock.ts';
 import type { SttEmulator } from './kit/stt-emulator.ts';
 import { type Client, connect, frames, open, RAW_WORDS } from './raw-client.ts';
 
@@ -71,7 +71,7 @@ t.test('D-35 deepgram: frames that the vendor refuses end the stream', async (t)
 });
 
 t.test('D-35 deepgram: ten seconds of nothing end the stream, a KeepAlive does not', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await open(t, startDeepgram({ clock }));
   const client = connect(`${emulator.wsUrl}/v1/listen?${DEEPGRAM}`, token(emulator));
   await client.status;
@@ -179,7 +179,7 @@ t.test('D-35 flux: queries that the vendor refuses are refused', async (t) => {
 t.test(
   'D-35 flux: audio before Connected, odd frames, hasty Configures and v1 messages are violations',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await open(t, startFlux({ clock }));
     const session = async () => {
       const client = connect(`${emulator.wsUrl}/v2/listen?${FLUX}`, token(emulator));

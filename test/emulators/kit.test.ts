@@ -2,8 +2,8 @@ import { get, request } from 'node:http';
 import t, { type Test } from 'tap';
 import { type ClientOptions, WebSocket } from 'ws';
 import { within } from '../../src/platform/clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
 import { type EmulatorOptions, startEmulator } from './kit/emulator.ts';
-import { HandClock } from './kit/emulator-clock.ts';
 import { checkFields, checkQuery, type Fields } from './kit/field-rules.ts';
 import { testAuthority } from './kit/test-authority.ts';
 
@@ -174,7 +174,7 @@ t.test('a live connection breaks in every way that is ordered', async (t) => {
 });
 
 t.test('a script waits for frames and speaks; a frame that does not come is a violation', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock });
   emulator.control.script([
     { expectAudioBytes: 640 },

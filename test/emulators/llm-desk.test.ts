@@ -1,5 +1,5 @@
 import t from 'tap';
-import { HandClock } from './kit/emulator-clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
 import { type AskedRequest, plainResponder } from './llm/answer.ts';
 import { BreakpointCache, type PromptBlock } from './llm/breakpoint-cache.ts';
 import { PrefixCache } from './llm/prefix-cache.ts';
@@ -31,7 +31,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 t.test('an emulated model delays its answer on the clock of the test', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await startCompat({
     clock,
     answers: [{ text: ['a', 'b'], firstByteMs: 4_000, betweenMs: 1_000 }],

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { WebSocket } from 'ws';
-import { HandClock } from './kit/emulator-clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
 import { startTranscription } from './openai-transcription.ts';
 import { connect, frames, open, RAW_WORDS } from './raw-client.ts';
 import { startSarvamStt } from './sarvam-stt.ts';
@@ -67,7 +67,7 @@ t.test('D-35 sarvam realtime: keys, queries and events that the vendor refuses a
 });
 
 t.test('D-35 sarvam: a quiet socket is closed with 1008 unless it pings', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await open(t, startSarvamStt({ clock }));
   const url = `${emulator.wsUrl}/speech-to-text-realtime/ws?${SARVAM}`;
   const client = connect(url, { 'api-subscription-key': emulator.key });
@@ -153,7 +153,7 @@ t.test('D-35 soniox: the first frame, later frames and their order are checked',
 t.test(
   'D-35 soniox: a quiet stream ends after 20 s, and errors may carry their code as a text',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await open(t, startSoniox({ clock, codesAsText: true }));
     const client = connect(`${emulator.wsUrl}/transcribe-websocket`);
     await client.status;

@@ -1,10 +1,10 @@
 import { type IncomingMessage, request } from 'node:http';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { HandClock } from '../harness/hand-clock.ts';
 import { startCartesia } from './cartesia.ts';
 import { startElevenLabs } from './elevenlabs.ts';
 import type { Emulator } from './kit/emulator.ts';
-import { HandClock } from './kit/emulator-clock.ts';
 import { startOpenAiSpeech } from './openai-speech.ts';
 import { startSarvamTts } from './sarvam-tts.ts';
 import { samplesOf } from './speech-tone.ts';
@@ -146,7 +146,7 @@ t.test(
 );
 
 t.test('D-35 elevenlabs: a socket lives 20 s without a message, and longer with keep-alives', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await startElevenLabs({ clock });
   const client = await open(`${emulator.wsUrl}${ELEVEN_PATH}?output_format=pcm_8000`, {
     'xi-api-key': emulator.apiKey,
@@ -252,7 +252,7 @@ t.test('D-35 cartesia: key and version are asked for, and nothing that is unknow
 });
 
 t.test('D-35 cartesia: a context that has ended, was cancelled or expired takes no more', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await startCartesia({ clock, voice: { firstAudioMs: 0 }, maxContexts: 2 });
   const client = await open(`${emulator.wsUrl}/tts/websocket`, CARTESIA_HEADERS(emulator.apiKey));
   const refused = async (id: string, expected: RegExp) => {
@@ -323,7 +323,7 @@ t.test('D-35 sarvam: config first, with a language, a voice of the model, a rate
 t.test(
   'D-35 sarvam: nothing is made of a short text before the flush, and the end is told only if asked',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await startSarvamTts({ clock, voice: { firstAudioMs: 0 } });
     const key = { 'api-subscription-key': emulator.apiKey };
     for (const asked of [true, false]) {

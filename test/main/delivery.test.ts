@@ -4,8 +4,11 @@ import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, ENDLESS_RETRIES } from '../../src/mai
 import { MAX_PER_RECEIVER, type OutboxRow, ResultsOutbox } from '../../src/main/outbox/results-outbox.ts';
 import { retryWaitMs } from '../../src/platform/delivery-queue/retry-policy.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
-import { quietLogger, startReceiver, tempFolder, until } from './harness.ts';
-import { standingClock } from './standing-clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { quietLogger } from '../harness/worker.ts';
 
 const START_MS = 1_800_000_000_000;
 
@@ -13,9 +16,9 @@ async function workplace(
   webhookUrl: string,
   options: { coreSecret?: string; own?: string[]; timeoutMs?: number } = {},
 ) {
-  const folder = join(await tempFolder(), 'store');
+  const folder = join(tempFolder(), 'store');
   const store = openKeyValueStore(folder);
-  const clock = standingClock(START_MS);
+  const clock = new HandClock(START_MS, 1);
   const outbox = new ResultsOutbox({
     store,
     coreSecret: options.coreSecret ?? '',
@@ -48,7 +51,7 @@ async function workplace(
 }
 
 t.test('R31 R152 a receiver that is away gets its result once when it is back', async (t) => {
-  const away = await startReceiver();
+  const away = await startResultsReceiver();
   const { url } = away;
   await away.close();
   const { put, rows, clock, loop, store } = await workplace(url);
@@ -57,7 +60,7 @@ t.test('R31 R152 a receiver that is away gets its result once when it is back', 
   for (let failures = 1; failures <= 6; failures++) {
     await until(async () => (await rows())[0]?.attempts === failures && clock.nextInMs() !== null);
     waits.push(clock.nextInMs() ?? 0);
-    if (failures < 6) clock.pass(clock.nextInMs() ?? 0);
+    if (failures < 6) clock.move(clock.nextInMs() ?? 0);
   }
   t.strictSame(
     waits,
@@ -65,8 +68,8 @@ t.test('R31 R152 a receiver that is away gets its result once when it is back', 
     'immediate retries, then a doubling back-off',
   );
   t.match((await rows())[0], { lastError: 'receiver unreachable' });
-  const back = await startReceiver(Number(new URL(url).port));
-  clock.pass(20_000);
+  const back = await startResultsReceiver(Number(new URL(url).port));
+  clock.move(20_000);
   await until(async () => (await rows()).length === 0);
   t.strictSame(
     back.got.map(({ body }) => body),
@@ -80,7 +83,7 @@ t.test('R31 R152 a receiver that is away gets its result once when it is back', 
 });
 
 t.test('R151 R173 200 acknowledges, as any 2xx does, and ends the delivery', async (t) => {
-  const receiver = await startReceiver();
+  const receiver = await startResultsReceiver();
   const { put, rows, loop, store, clock } = await workplace(receiver.url);
   for (const status of [200, 201, 204]) {
     receiver.behave(status);
@@ -96,7 +99,7 @@ t.test('R151 R173 200 acknowledges, as any 2xx does, and ends the delivery', asy
 });
 
 t.test('R152 a 5xx is retried at once, a refusal or a redirect later, and neither is dropped', async (t) => {
-  const receiver = await startReceiver();
+  const receiver = await startResultsReceiver();
   for (const [status, firstWaitMs] of [
     [500, 200],
     [503, 200],
@@ -113,7 +116,7 @@ t.test('R152 a 5xx is retried at once, a refusal or a redirect later, and neithe
     t.match((await rows())[0], { lastError: `the receiver answered ${status}` });
     t.equal(receiver.got.length, before + 1, 'asked once');
     receiver.behave(200);
-    clock.pass(firstWaitMs);
+    clock.move(firstWaitMs);
     await until(async () => (await rows()).length === 0);
     await loop.stop();
     await store.close();
@@ -122,14 +125,14 @@ t.test('R152 a 5xx is retried at once, a refusal or a redirect later, and neithe
 });
 
 t.test('a receiver that answers too late is asked again: delivery is at least once', async (t) => {
-  const receiver = await startReceiver();
+  const receiver = await startResultsReceiver();
   const { put, rows, loop, store, clock } = await workplace(receiver.url, { timeoutMs: 150 });
   receiver.behave('silent');
   await put('a');
   await until(async () => (await rows())[0]?.attempts === 1 && clock.nextInMs() !== null);
   t.equal((await rows())[0]?.lastError, 'no answer within 150 ms');
   receiver.behave(200);
-  clock.pass(200);
+  clock.move(200);
   await until(async () => (await rows()).length === 0);
   t.equal(receiver.got.length, 2, 'it saw the same result twice');
   t.strictSame(receiver.got[0]?.body, receiver.got[1]?.body);
@@ -141,7 +144,7 @@ t.test('a receiver that answers too late is asked again: delivery is at least on
 t.test(
   'the core secret goes to own origins only, and results never over plain http to another machine',
   async (t) => {
-    const receiver = await startReceiver();
+    const receiver = await startResultsReceiver();
     const own = await workplace(receiver.url, {
       coreSecret: 'the secret',
       own: [new URL(receiver.url).origin],
@@ -169,7 +172,7 @@ t.test(
 );
 
 t.test('a receiver that hangs does not hold up the results of another one', async (t) => {
-  const [silent, well] = [await startReceiver(), await startReceiver()];
+  const [silent, well] = [await startResultsReceiver(), await startResultsReceiver()];
   silent.behave('silent');
   const { put, loop, store } = await workplace(silent.url);
   for (let i = 0; i < MAX_PER_RECEIVER * 5; i++) await put(`silent-${i}`);
@@ -186,7 +189,7 @@ t.test('a receiver that hangs does not hold up the results of another one', asyn
 t.test(
   'a silent receiver holds a bounded number of deliveries, and stopping breaks them off unharmed',
   async (t) => {
-    const receiver = await startReceiver();
+    const receiver = await startResultsReceiver();
     receiver.behave('silent');
     const { put, rows, loop, store, folder } = await workplace(receiver.url);
     for (let i = 0; i < MAX_PER_RECEIVER * 3; i++) await put(`call-${i}`);
@@ -205,7 +208,7 @@ t.test(
       coreSecret: '',
       ownOrigins: [],
       logger: quietLogger(),
-      clock: standingClock(START_MS),
+      clock: new HandClock(START_MS, 1),
     });
     await next.start();
     t.equal(next.pending().count, MAX_PER_RECEIVER * 3, 'the next start finds them');
@@ -227,7 +230,7 @@ t.test('the back-off has full jitter, a ceiling and no end', async (t) => {
 });
 
 t.test('a wall clock that was set back does not park a result for days', async (t) => {
-  const receiver = await startReceiver();
+  const receiver = await startResultsReceiver();
   const { loop, clock, store, outbox, rows } = await workplace(receiver.url);
   const row: OutboxRow = {
     callId: 'a',
@@ -241,7 +244,7 @@ t.test('a wall clock that was set back does not park a result for days', async (
   await outbox.add(row, '{}');
   loop.offer(row.callId);
   t.equal(clock.nextInMs(), BACKOFF_MAX_MS);
-  clock.pass(BACKOFF_MAX_MS);
+  clock.move(BACKOFF_MAX_MS);
   await until(async () => (await rows()).length === 0);
   await loop.stop();
   await store.close();

@@ -5,13 +5,15 @@ import { openFleetIngress } from '../../src/main/ingress/fleet-ingress.ts';
 import type { DialOut } from '../../src/main/ingress/room-routes.ts';
 import { httpCall } from '../../src/platform/http-client.ts';
 import { readSettings } from '../../src/platform/settings.ts';
-import { call, fleetHealth, quietLogger, rawCaller, startWorker, tempFolder, until } from './harness.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, fleetHealth, quietLogger, rawCaller, startWorker } from '../harness/worker.ts';
 
 const SECRET = 'a secret of the fleet';
 const BODY = { bot_id: 'clinic', to_number: '+911140001234' };
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 interface Dialled {
   status: number;
@@ -38,7 +40,7 @@ async function dial(
   return { status: answer.status, headers: answer.headers, json: JSON.parse(answer.body) };
 }
 
-const worker = async () => startWorker(await tempFolder(), { CORE_SECRET: SECRET, WS_AUTH: 'secret' });
+const worker = async () => startWorker(tempFolder(), { CORE_SECRET: SECRET, WS_AUTH: 'secret' });
 
 t.test(
   'R162 R166 a real host refuses in order: who is asking, what they ask, and only then how it fares',
@@ -61,7 +63,7 @@ t.test(
 );
 
 t.test('R162 a full host answers 429 at once, and the next call is not queued behind it', async (t) => {
-  const main = await startWorker(await tempFolder(), { SLOTS: '1' });
+  const main = await startWorker(tempFolder(), { SLOTS: '1' });
   const port = main.fleetPort ?? 0;
   const busy = await call(port, '/ws/echo');
   const answer = await dial(port, BODY, {});

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AppError } from '../../src/platform/app-error.ts';
 import { plainNumber } from '../../src/platform/settings.ts';
-import { workerSettings } from './harness.ts';
+import { workerSettings } from '../harness/worker.ts';
 
 t.test('R19 DID_MAP says which bot answers which number of a worker', async (t) => {
   const map = (text: string) => workerSettings('/folder', { DID_MAP: text }).didMap;

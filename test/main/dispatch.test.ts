@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import { call, fleetHealth, startWorker, tempFolder, until } from './harness.ts';
 import {
   API_KEY,
   callerJoined,
@@ -10,10 +9,13 @@ import {
   SECRET,
   type Signing,
   signedWebhook,
-} from './room-harness.ts';
+} from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, fleetHealth, startWorker } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const PATH = '/rtc/dispatch';
 const RINGING = {
@@ -24,7 +26,7 @@ const RINGING = {
 };
 
 async function worker(t: Test, env: Record<string, string> = {}) {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, { ...MEDIA_ENV, ...env }, { joinWithinMs: 1_000 });
   t.teardown(() => main.stop());
   const port = main.fleetPort ?? 0;
@@ -268,7 +270,7 @@ t.test('R166 a webhook whose signature does not hold is 403, whatever is wrong w
 });
 
 t.test('R19 an older call of this room that outlived its main keeps the room', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const first = await startWorker(dataDir, MEDIA_ENV);
   const begun = await post(first.fleetPort ?? 0, PATH, RINGING);
   await first.stop({ leaveCalls: true });

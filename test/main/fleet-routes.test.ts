@@ -5,12 +5,14 @@ import { ERRORS } from '../../src/contracts/error-catalogue.ts';
 import { FleetErrorSchema } from '../../src/contracts/fleet-refusals.ts';
 import { FLEET_ROUTES } from '../../src/contracts/fleet-routes.ts';
 import { openApiDocument } from '../../src/control/api-docs/openapi.ts';
-import { type Operation, readOperations } from '../control/http/support/api-document.ts';
-import { arbitraryRequest } from '../control/http/support/arbitrary-request.ts';
-import { badRequests } from '../control/http/support/bad-requests.ts';
-import { type Answer, type RequestParts, sendTo } from '../control/http/support/plane-under-test.ts';
-import { fleetHealth, startWorker, tempFolder, until } from './harness.ts';
-import { MEDIA_ENV, ordersIn, SECRET } from './room-harness.ts';
+import { type Operation, readOperations } from '../control/http/walks/api-document.ts';
+import { arbitraryRequest } from '../control/http/walks/arbitrary-request.ts';
+import { badRequests } from '../control/http/walks/bad-requests.ts';
+import { type Answer, type RequestParts, sendTo } from '../harness/plane-harness.ts';
+import { MEDIA_ENV, ordersIn, SECRET } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { fleetHealth, startWorker } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
 t.setTimeout(180_000);

@@ -6,9 +6,11 @@ import { DeskRelay } from '../../src/main/handoff/desk-relay.ts';
 import { BACKOFF_FIRST_MS, BACKOFF_MAX_MS, IMMEDIATE_RETRIES_MS } from '../../src/main/outbox/post-json.ts';
 import { removeFolder, takeFolder } from '../../src/main/outbox/spool-intake.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
-import { TestDesk } from '../support/test-desk.ts';
-import { idleOutbox, quietLogger, tempFolder, until } from './harness.ts';
-import { standingClock } from './standing-clock.ts';
+import { AgentDesk } from '../harness/agent-desk.ts';
+import { HandClock } from '../harness/hand-clock.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { idleOutbox, quietLogger } from '../harness/worker.ts';
 
 const SECRET = 'a-core-secret-of-some-length';
 
@@ -17,11 +19,11 @@ async function workplace(
   t: { teardown(end: () => unknown): unknown },
   options: { own?: string[]; root?: string; orphans?: string[] } = {},
 ) {
-  const root = options.root ?? (await tempFolder());
+  const root = options.root ?? tempFolder();
   const spoolFolder = join(root, 'spool');
   await mkdir(spoolFolder, { recursive: true });
   const store = openKeyValueStore(join(root, 'store'));
-  const clock = standingClock();
+  const clock = new HandClock(Date.now(), 1);
   const answers: { callId: string; answer: DeskAnswer }[] = [];
   const relay = new DeskRelay({
     store,
@@ -89,8 +91,8 @@ function notesOf(callId: string, origin: string) {
   };
 }
 
-async function deskFor(t: { teardown(end: () => unknown): unknown }): Promise<TestDesk> {
-  const desk = await TestDesk.start();
+async function deskFor(t: { teardown(end: () => unknown): unknown }): Promise<AgentDesk> {
+  const desk = await AgentDesk.start();
   t.teardown(() => desk.goAway());
   return desk;
 }
@@ -141,7 +143,7 @@ t.test('R32 a desk that is away gets everything once it is back, in order', asyn
     await until(() => clock.nextInMs() !== null);
     const waitMs = clock.nextInMs() ?? 0;
     waits.push(waitMs);
-    clock.pass(waitMs);
+    clock.move(waitMs);
   }
   t.strictSame(
     waits.slice(0, 4),
@@ -152,7 +154,7 @@ t.test('R32 a desk that is away gets everything once it is back, in order', asyn
   t.equal(relay.pending, 1);
   await until(() => clock.nextInMs() !== null);
   await desk.comeBack();
-  clock.pass(BACKOFF_MAX_MS);
+  clock.move(BACKOFF_MAX_MS);
   await until(() => relay.pending === 0);
   t.strictSame(desk.toldOf('c-1'), ['enqueue', 'customer-disconnected']);
   t.match(
@@ -174,14 +176,14 @@ t.test(
       if (seen === 0) {
         await write('c-1', notes.enqueue, notes.gone);
         await relay.heard('c-1');
-      } else clock.pass(BACKOFF_MAX_MS);
+      } else clock.move(BACKOFF_MAX_MS);
       await until(() => desk.posts.length === seen + 1 && clock.nextInMs() !== null);
       waits.push(clock.nextInMs());
     }
     t.strictSame(waits, [BACKOFF_FIRST_MS, 2 * BACKOFF_FIRST_MS, IMMEDIATE_RETRIES_MS[2]]);
     t.ok(desk.posts.every(({ path }) => path === '/enqueue'));
     desk.refusesWith = null;
-    clock.pass(BACKOFF_MAX_MS);
+    clock.move(BACKOFF_MAX_MS);
     await until(() => relay.pending === 0);
     t.strictSame(desk.toldOf('c-1'), ['enqueue', 'customer-disconnected']);
   },
@@ -329,8 +331,8 @@ t.test(
 );
 
 /** Lets a wait of the clock pass; always false, for use in a condition. */
-function advance(clock: ReturnType<typeof standingClock>): boolean {
+function advance(clock: HandClock): boolean {
   const nextInMs = clock.nextInMs();
-  if (nextInMs !== null) clock.pass(nextInMs);
+  if (nextInMs !== null) clock.move(nextInMs);
   return false;
 }

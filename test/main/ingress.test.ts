@@ -9,6 +9,8 @@ import {
 import { callTarget } from '../../src/main/ingress/call-admission.ts';
 import { startMain } from '../../src/main/main.ts';
 import { matchesAnySecret } from '../../src/platform/constant-time.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
 import {
   call,
   fixture,
@@ -16,11 +18,9 @@ import {
   quietLogger,
   rawCaller,
   startWorker,
-  tempFolder,
-  until,
   upgradeRequest,
   workerSettings,
-} from './harness.ts';
+} from '../harness/worker.ts';
 
 const SECRET = 'a secret of the fleet';
 
@@ -33,12 +33,12 @@ async function answerTo(port: number, request: string): Promise<string> {
 }
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 t.test(
   'bytes that a caller sends before and during the hand-over all reach the slot, in order',
   async (t) => {
-    const main = await startWorker(await tempFolder(), { SLOTS: '1' });
+    const main = await startWorker(tempFolder(), { SLOTS: '1' });
     const slot = main.health()?.workers?.[0]?.pid ?? 0;
     // The slot stands still while the socket is on its way: whatever main still read in that time would be lost.
     process.kill(slot, 'SIGSTOP');
@@ -49,7 +49,7 @@ t.test(
       caller.socket.write(part);
     }
     process.kill(slot, 'SIGCONT');
-    await until(() => caller.received().includes('five'), 5_000);
+    await until(() => caller.received().includes('five'));
     t.match(caller.received(), /\nhead one two three four five $/);
     caller.socket.end();
     await until(() => caller.closed());
@@ -58,7 +58,7 @@ t.test(
 );
 
 t.test('R166 call sockets with WS_AUTH=secret answer 403 without the core secret', async (t) => {
-  const main = await startWorker(await tempFolder(), {
+  const main = await startWorker(tempFolder(), {
     WS_AUTH: 'secret',
     CORE_SECRET: 'a secret of the fleet',
   });
@@ -80,7 +80,7 @@ t.test(
   'a call ticket opens one call to its bot, and is not spent on a call that could not begin',
   async (t) => {
     const main = await startMain(
-      workerSettings(await tempFolder(), {
+      workerSettings(tempFolder(), {
         ROLE: 'all',
         SLOTS: '1',
         WS_AUTH: 'secret',
@@ -141,7 +141,7 @@ t.test(
 );
 
 t.test('the core secret goes no further than the ingress', async (t) => {
-  const main = await startWorker(await tempFolder(), {
+  const main = await startWorker(tempFolder(), {
     WS_AUTH: 'secret',
     CORE_SECRET: 'a secret of the fleet',
   });
@@ -156,16 +156,16 @@ t.test('the core secret goes no further than the ingress', async (t) => {
 });
 
 t.test('WS_AUTH as networks lets exactly those networks in', async (t) => {
-  const inside = await startWorker(await tempFolder(), { WS_AUTH: '10.0.0.0/8,127.0.0.0/8' });
+  const inside = await startWorker(tempFolder(), { WS_AUTH: '10.0.0.0/8,127.0.0.0/8' });
   t.match(await answerTo(inside.fleetPort ?? 0, upgradeRequest('/ws/echo')), /^HTTP\/1\.1 101 /);
   await inside.stop();
-  const outside = await startWorker(await tempFolder(), { WS_AUTH: '10.0.0.0/8' });
+  const outside = await startWorker(tempFolder(), { WS_AUTH: '10.0.0.0/8' });
   t.match(await answerTo(outside.fleetPort ?? 0, upgradeRequest('/ws/echo')), /^HTTP\/1\.1 403 /);
   await outside.stop();
 });
 
 t.test('a proxy in front of an unauthenticated ingress is refused, and no slot is touched', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip']) {
     const answer = await answerTo(port, upgradeRequest('/ws/echo', { [name]: '203.0.113.7' }));
@@ -176,7 +176,7 @@ t.test('a proxy in front of an unauthenticated ingress is refused, and no slot i
 });
 
 t.test('a web page of another site cannot open a call through a browser on this machine', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1.evil.example']) {
     t.match(await answerTo(port, upgradeRequest('/ws/echo', { origin })), /^HTTP\/1\.1 403 /, origin);
@@ -188,7 +188,7 @@ t.test('a web page of another site cannot open a call through a browser on this 
 });
 
 t.test('other paths are 404, and what is no WebSocket upgrade is 400', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   for (const path of ['/', '/ws/', '/ws/a/b', '/ws/%2e%2e', '/ws/bad bot', '/partner/', '/WS/echo']) {
     t.match(await answerTo(port, upgradeRequest(path.replace(' ', '%20'))), /^HTTP\/1\.1 404 /, path);
@@ -213,7 +213,7 @@ t.test('other paths are 404, and what is no WebSocket upgrade is 400', async (t)
 t.test(
   'R163 health shows free slots to everyone, and its details to this host and the core secret only',
   async (t) => {
-    const main = await startWorker(await tempFolder(), { CORE_SECRET: 'a secret of the fleet' });
+    const main = await startWorker(tempFolder(), { CORE_SECRET: 'a secret of the fleet' });
     const port = main.fleetPort ?? 0;
     const local = await fleetHealth(port);
     t.match(local, { status: 'ok', fleet_available: 2, fleet_total: 2, fleet_busy: 0, accepting: true });
@@ -262,7 +262,7 @@ t.test('R166 the core secret is compared whole, and an unset one matches nothing
 });
 
 t.test('no request, however malformed or cut off, ends main or keeps a slot', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   const whole = upgradeRequest('/ws/silent');
   const mutated = fc.oneof(

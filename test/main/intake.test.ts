@@ -8,7 +8,8 @@ import { SpoolIntake, takeFolder } from '../../src/main/outbox/spool-intake.ts';
 import { recordingPath } from '../../src/main/outbox/store-recording.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { readWav, wavHeader } from '../../src/platform/wav.ts';
-import { fixture, idleOutbox, quietLogger, tempFolder } from './harness.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { fixture, idleOutbox, quietLogger } from '../harness/worker.ts';
 
 const CALL_ID = 'call-1';
 const KEY = '2026/11/session-1.wav';
@@ -20,7 +21,7 @@ const recording = (frames: number, named: number) =>
 
 /** A data folder with one call in its spool: finished by its slot, or left behind in mid-call. */
 async function dataFolder(how: 'finished' | 'orphaned', key = KEY): Promise<string> {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const folder = join(dataDir, 'spool', CALL_ID);
   await mkdir(join(dataDir, 'recordings'), { recursive: true });
   await mkdir(folder, { recursive: true });
@@ -62,7 +63,7 @@ async function takeIn(dataDir: string): Promise<{ row: OutboxRow | null; rows: O
 }
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 for (const how of ['finished', 'orphaned'] as const) {
   t.test(

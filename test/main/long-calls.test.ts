@@ -2,19 +2,22 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startTicks } from '../../src/platform/process-identity.ts';
-import { call, startReceiver, startWorker, tempFolder, until } from './harness.ts';
-import { MEDIA_ENV, post } from './room-harness.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { MEDIA_ENV, post } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, startWorker } from '../harness/worker.ts';
 
 const SHORT = { overrunGraceMs: 200, hangupToKillMs: 400 };
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 t.test(
   'RT-24 a call over its maximum is hung up by main, and a slot that ignores that is killed',
   async (t) => {
-    const dataDir = await tempFolder();
-    const receiver = await startReceiver();
+    const dataDir = tempFolder();
+    const receiver = await startResultsReceiver();
     const main = await startWorker(dataDir, {}, SHORT);
     const webhook = encodeURIComponent(receiver.url);
     const polite = await call(main.fleetPort ?? 0, `/ws/echo?max=1&webhook=${webhook}`);
@@ -34,8 +37,8 @@ t.test(
 );
 
 t.test('RT-24 the maximum holds for a call of an earlier main too', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const first = await startWorker(dataDir);
   const live = await call(first.fleetPort ?? 0, `/ws/echo?max=1&webhook=${encodeURIComponent(receiver.url)}`);
   await first.stop({ leaveCalls: true });
@@ -49,8 +52,8 @@ t.test('RT-24 the maximum holds for a call of an earlier main too', async (t) =>
 });
 
 t.test('RT-74 a hung call of an earlier main is found by its silence, killed and salvaged', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const first = await startWorker(dataDir);
   const live = await call(first.fleetPort ?? 0, `/ws/echo?webhook=${encodeURIComponent(receiver.url)}`);
   await first.stop({ leaveCalls: true });
@@ -67,7 +70,7 @@ t.test('RT-74 a hung call of an earlier main is found by its silence, killed and
 });
 
 t.test('RT-73 a slot is renewed after its share of calls, between two of them', async (t) => {
-  const main = await startWorker(await tempFolder(), { SLOTS: '1' }, { recycleAfterCalls: 2 });
+  const main = await startWorker(tempFolder(), { SLOTS: '1' }, { recycleAfterCalls: 2 });
   const port = main.fleetPort ?? 0;
   const pids: number[] = [];
   for (let i = 0; i < 4; i++) {
@@ -84,7 +87,7 @@ t.test('RT-73 a slot is renewed after its share of calls, between two of them', 
 });
 
 t.test('a call that never got a session owes nobody a result and leaves nothing behind', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, { SLOTS: '1' });
   const caller = await call(main.fleetPort ?? 0, '/ws/silent');
   caller.socket.end();
@@ -95,11 +98,7 @@ t.test('a call that never got a session owes nobody a result and leaves nothing 
 });
 
 t.test('RT-73 calls through rooms wear a slot down sooner', async (t) => {
-  const main = await startWorker(
-    await tempFolder(),
-    { ...MEDIA_ENV, SLOTS: '1' },
-    { recycleAfterRoomCalls: 2 },
-  );
+  const main = await startWorker(tempFolder(), { ...MEDIA_ENV, SLOTS: '1' }, { recycleAfterRoomCalls: 2 });
   t.teardown(() => main.stop());
   const port = main.fleetPort ?? 0;
   const pids: (number | null)[] = [];

@@ -6,20 +6,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { startTicks } from '../../src/platform/process-identity.ts';
-import {
-  call,
-  fixture,
-  idleOutbox,
-  rawCaller,
-  startReceiver,
-  startWorker,
-  tempFolder,
-  until,
-  upgradeRequest,
-} from './harness.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, fixture, idleOutbox, rawCaller, startWorker, upgradeRequest } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const ROUNDS = 15;
 const SEED = 20_261_120;
@@ -78,8 +71,8 @@ function seeded(seed: number): () => number {
 t.test(
   'R3 R31 R173 RT-75 results survive SIGKILL of main at any moment, each call owes exactly one',
   async (t) => {
-    const dataDir = await tempFolder();
-    const receiver = await startReceiver();
+    const dataDir = tempFolder();
+    const receiver = await startResultsReceiver();
     const random = seeded(SEED);
     const path = `/ws/echo?webhook=${encodeURIComponent(receiver.url)}`;
     const owed = new Set<string>();
@@ -129,8 +122,8 @@ t.test(
 
 t.test('R3 a main killed while it removed the last of a folder leaves no result behind', async (t) => {
   for (const left of [[], ['result.json']]) {
-    const dataDir = await tempFolder();
-    const receiver = await startReceiver();
+    const dataDir = tempFolder();
+    const receiver = await startResultsReceiver();
     const folder = join(dataDir, 'spool', 'call-1');
     mkdirSync(folder, { recursive: true });
     for (const name of left) writeFileSync(join(folder, name), '{}');
@@ -143,7 +136,7 @@ t.test('R3 a main killed while it removed the last of a folder leaves no result 
     );
     await store.close();
     const main = await startWorker(dataDir);
-    await until(() => receiver.got.length === 1, 10_000);
+    await until(() => receiver.got.length === 1);
     t.strictSame(readdirSync(join(dataDir, 'spool')), []);
     await main.stop();
     await receiver.close();
@@ -151,7 +144,7 @@ t.test('R3 a main killed while it removed the last of a folder leaves no result 
 });
 
 t.test('SIGTERM drains and exits 0 when the last call has ended', async (t) => {
-  const main = await runningMain(await tempFolder());
+  const main = await runningMain(tempFolder());
   const live = await call(main.port, '/ws/echo');
   main.child.kill('SIGTERM');
   // The signal takes its moment; until then a slot may still take the call.
@@ -169,7 +162,7 @@ t.test('SIGTERM drains and exits 0 when the last call has ended', async (t) => {
 });
 
 t.test('a second signal leaves at once, and the call talks on', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await runningMain(dataDir);
   const live = await call(main.port, '/ws/echo');
   main.child.kill('SIGTERM');
@@ -185,7 +178,7 @@ t.test('a second signal leaves at once, and the call talks on', async (t) => {
 });
 
 t.test('a wrong setting is one sentence and exit 78', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   for (const [env, names] of [
     [{ SLOTS: 'many' }, /^trunkline: SLOTS: .+\n$/],
     [{ CONFIG_URL: '' }, /^trunkline: CONFIG_URL: .+\n$/],
@@ -203,7 +196,7 @@ t.test('a port in use is a sentence, and nothing is left running', async (t) => 
   await once(taken, 'listening');
   const address = taken.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  const child = spawnMain(await tempFolder(), { FLEET_LISTEN: `127.0.0.1:${port}` });
+  const child = spawnMain(tempFolder(), { FLEET_LISTEN: `127.0.0.1:${port}` });
   const [code] = await once(child, 'exit');
   t.equal(code, 78);
   t.match(child.errors(), /^trunkline: FLEET_LISTEN: .+ cannot be opened/);
@@ -211,7 +204,7 @@ t.test('a port in use is a sentence, and nothing is left running', async (t) => 
 });
 
 t.test('two mains on one data folder: the second is refused, the first goes on', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const first = await runningMain(dataDir);
   const second = spawnMain(dataDir);
   const [code] = await once(second, 'exit');
@@ -224,7 +217,7 @@ t.test('two mains on one data folder: the second is refused, the first goes on',
 });
 
 t.test('what callers said is readable by the owner of the process only', async (t) => {
-  const dataDir = join(await tempFolder(), 'data');
+  const dataDir = join(tempFolder(), 'data');
   const main = await startWorker(dataDir);
   for (const name of ['', 'store', 'spool', 'recordings', 'reports']) {
     t.equal(statSync(join(dataDir, name)).mode & 0o777, 0o700, name || 'DATA_DIR');

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import type { MainToSlot, SharedCacheEntry } from '../../src/contracts/slot-messages.ts';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
@@ -14,19 +12,20 @@ import {
 } from '../../src/main/providers/prompt-cache-broker.ts';
 import { createPlaneReport } from '../../src/main/providers/prompt-cache-report.ts';
 import type { SlotNews } from '../../src/main/slots/slot-process.ts';
-import { runControl, testBot } from '../control/running-control.ts';
+import { runControl, testBot } from '../harness/control.ts';
+import { serveLocally } from '../harness/local-server.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
 import {
   fixture,
   quietLogger,
   type RawCaller,
   rawCaller,
-  tempFolder,
-  until,
   upgradeRequest,
   workerSettings,
-} from './harness.ts';
+} from '../harness/worker.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 /** A desk with clocks moved by hand, and slots that keep what they are told. */
 function desk() {
@@ -67,85 +66,85 @@ function desk() {
 }
 
 t.test('R16 of slots that ask at once one creates, and all get its entry', async (t) => {
-  const rig = desk();
-  const slots = Array.from({ length: 8 }, () => rig.slot());
+  const harness = desk();
+  const slots = Array.from({ length: 8 }, () => harness.slot());
   for (const slot of slots) slot.watch();
   const answers = slots.map((slot) => slot.claim());
   t.strictSame(answers, ['create', ...Array(7).fill('skip')]);
-  const made = rig.entry('cachedContents/1');
+  const made = harness.entry('cachedContents/1');
   slots[0]?.news({ kind: 'created', entry: made });
   for (const slot of slots.slice(1)) t.strictSame(slot.entry(), made, 'told without asking');
-  t.strictSame(rig.toPlane, [['clinic', 'cachedContents/1']]);
+  t.strictSame(harness.toPlane, [['clinic', 'cachedContents/1']]);
   t.strictSame(slots[3]?.claim(), made, 'who asks later is given it');
-  const late = rig.slot();
+  const late = harness.slot();
   late.watch();
   t.strictSame(late.entry(), made, 'and so is a call that begins later');
 });
 
 t.test('a claim ends with its slot, with a failure, or with its time', async (t) => {
-  const rig = desk();
-  const [first, second, third] = [rig.slot(), rig.slot(), rig.slot()];
+  const harness = desk();
+  const [first, second, third] = [harness.slot(), harness.slot(), harness.slot()];
   t.equal(first.claim(), 'create');
   t.equal(second.claim(), 'skip');
-  rig.caches.forget(first.own);
+  harness.caches.forget(first.own);
   t.equal(second.claim(), 'create', 'the slot died');
-  rig.clock.nowMs += CLAIM_MAX_AGE_MS - 1;
+  harness.clock.nowMs += CLAIM_MAX_AGE_MS - 1;
   t.equal(third.claim(), 'skip');
-  rig.clock.nowMs += 1;
+  harness.clock.nowMs += 1;
   t.equal(third.claim(), 'create', 'it took too long');
   third.news({ kind: 'failed', reason: 'create_failed' });
   t.equal(first.claim(), 'skip', 'a failure is not repeated at once');
-  rig.clock.nowMs += RETRY_AFTER_FAILURE_MS;
+  harness.clock.nowMs += RETRY_AFTER_FAILURE_MS;
   t.equal(first.claim(), 'create');
   first.news({ kind: 'failed', reason: 'too_small' });
-  rig.clock.nowMs += RETRY_AFTER_FAILURE_MS;
+  harness.clock.nowMs += RETRY_AFTER_FAILURE_MS;
   t.equal(second.claim(), 'skip', 'a prompt does not grow by waiting');
-  rig.clock.nowMs += RETRY_AFTER_TOO_SMALL_MS;
+  harness.clock.nowMs += RETRY_AFTER_TOO_SMALL_MS;
   t.equal(second.claim(), 'create');
 });
 
 t.test('a lost entry is gone for all, and an old config does not bring it back', async (t) => {
-  const rig = desk();
-  const [first, second, third] = [rig.slot(), rig.slot(), rig.slot()];
-  const old = rig.entry('cachedContents/old');
+  const harness = desk();
+  const [first, second, third] = [harness.slot(), harness.slot(), harness.slot()];
+  const old = harness.entry('cachedContents/old');
   first.watch();
   second.watch(old);
   t.strictSame(first.entry(), old, 'an entry that only a config knew is shared');
   second.news({ kind: 'lost', name: old.name });
   t.equal(first.entry(), null);
-  t.strictSame(rig.toPlane, [['clinic', null]]);
+  t.strictSame(harness.toPlane, [['clinic', null]]);
   third.watch(old);
   t.equal(third.entry(), null, 'the call that still brings it is told');
   t.equal(third.claim(), 'create');
-  third.news({ kind: 'created', entry: rig.entry('cachedContents/new') });
+  third.news({ kind: 'created', entry: harness.entry('cachedContents/new') });
   first.news({ kind: 'lost', name: old.name });
   t.match(second.claim(), { name: 'cachedContents/new' }, 'a late loss of the old one takes nothing away');
 });
 
 t.test('an extension counts, an older expiry does not, an expired entry is none', async (t) => {
-  const rig = desk();
-  const [first, second] = [rig.slot(), rig.slot()];
+  const harness = desk();
+  const [first, second] = [harness.slot(), harness.slot()];
   first.watch();
   second.watch();
   first.claim();
-  first.news({ kind: 'created', entry: rig.entry('cachedContents/1', 60_000) });
-  first.news({ kind: 'extended', entry: rig.entry('cachedContents/1', 600_000) });
-  t.match(second.entry(), { expiresAtMs: rig.clock.wallMs + 600_000 });
-  second.news({ kind: 'extended', entry: rig.entry('cachedContents/1', 300_000) });
-  t.match(first.claim(), { expiresAtMs: rig.clock.wallMs + 600_000 });
-  rig.clock.wallMs += 600_000;
+  first.news({ kind: 'created', entry: harness.entry('cachedContents/1', 60_000) });
+  first.news({ kind: 'extended', entry: harness.entry('cachedContents/1', 600_000) });
+  t.match(second.entry(), { expiresAtMs: harness.clock.wallMs + 600_000 });
+  second.news({ kind: 'extended', entry: harness.entry('cachedContents/1', 300_000) });
+  t.match(first.claim(), { expiresAtMs: harness.clock.wallMs + 600_000 });
+  harness.clock.wallMs += 600_000;
   t.equal(second.claim(), 'create');
-  t.equal(rig.toPlane.length, 2);
+  t.equal(harness.toPlane.length, 2);
 });
 
 t.test('a call that has ended is told nothing, and keys do not pile up', async (t) => {
-  const rig = desk();
-  const [first, second] = [rig.slot(), rig.slot()];
+  const harness = desk();
+  const [first, second] = [harness.slot(), harness.slot()];
   first.watch();
   first.watch();
   first.unwatch();
   second.claim();
-  second.news({ kind: 'created', entry: rig.entry('a') });
+  second.news({ kind: 'created', entry: harness.entry('a') });
   t.match(first.entry(), { name: 'a' }, 'the second call of the slot still watches');
   first.unwatch();
   const told = first.told.length;
@@ -159,34 +158,20 @@ t.test('a call that has ended is told nothing, and keys do not pile up', async (
 /** A control plane that only takes reports. */
 async function reportTaker(t: Test, answers: number[] = []) {
   const got: { path: string; secret: string | undefined; body: Record<string, unknown> }[] = [];
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (part) => {
-      text += part;
-    });
-    request.on('end', () => {
-      const secret = request.headers['x-core-secret'];
-      got.push({
-        path: request.url ?? '',
-        secret: secret as string | undefined,
-        body: JSON.parse(text || '{}'),
-      });
-      response.writeHead(answers.shift() ?? 204).end();
-    });
+  const server = await serveLocally((request, response, text) => {
+    const secret = request.headers['x-core-secret'] as string | undefined;
+    got.push({ path: request.url ?? '', secret, body: JSON.parse(text || '{}') });
+    response.writeHead(answers.shift() ?? 204).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { got, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  t.teardown(server.close);
+  return { got, origin: server.url };
 }
 
 t.test(
   'R16 R66 eight slot processes race: one creates, the others see its entry, the plane is told',
   async (t) => {
     const plane = await reportTaker(t);
-    const settings = workerSettings(await tempFolder(), {
+    const settings = workerSettings(tempFolder(), {
       SLOTS: '8',
       CONFIG_URL: `${plane.origin}/api/v1/config`,
       CORE_SECRET: 'secret-of-the-test-that-is-long-enough',
@@ -227,7 +212,7 @@ t.test(
 
 t.test('a slot that dies over its claim frees it', async (t) => {
   const plane = await reportTaker(t);
-  const settings = workerSettings(await tempFolder(), {
+  const settings = workerSettings(tempFolder(), {
     SLOTS: '2',
     CONFIG_URL: `${plane.origin}/api/v1/config`,
   });

@@ -5,10 +5,12 @@ import { takeProviderHealth } from '../../src/main/providers/provider-health-mes
 import { ProviderHealthTable } from '../../src/main/providers/provider-health-table.ts';
 import { LocalProviderHealth } from '../../src/providers/resilient/provider-health.ts';
 import { OutcomeBatch } from '../../src/slot/main-link/provider-health-link.ts';
-import { HandClock } from '../emulators/kit/emulator-clock.ts';
-import { call, startWorker, tempFolder, until } from './harness.ts';
+import { HandClock } from '../harness/hand-clock.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, startWorker } from '../harness/worker.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 const KEY = 'llm:gemini:';
 const OK: ProviderOutcome = { key: KEY, result: 'ok', ms: 400, retryAfterMs: null };
@@ -16,7 +18,7 @@ const FAILED: ProviderOutcome = { key: KEY, result: 'failed', ms: null, retryAft
 
 /** Main's table and so many slots, joined as the messages join them. */
 function host(slots: number) {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   let told = 0;
   const table: ProviderHealthTable = new ProviderHealthTable({
     nowMs: () => clock.nowMs(),
@@ -199,7 +201,7 @@ t.test('the health tells names and figures', async (t) => {
 });
 
 t.test('RT-58 processes: what one slot reports, main’s health and the other slot know', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   t.same(main.health()?.providers, [], 'nobody has asked anybody');
   const stormy = await call(port, '/ws/stormy');

@@ -1,14 +1,16 @@
 import t, { type Test } from 'tap';
-import { fleetHealth, startWorker, tempFolder, until } from './harness.ts';
-import { MEDIA_ENV, ordersIn, post, SECRET } from './room-harness.ts';
+import { MEDIA_ENV, ordersIn, post, SECRET } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { fleetHealth, startWorker } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const PATH = '/reservations';
 
 async function worker(t: Test, options: { env?: Record<string, string>; reservationMs?: number } = {}) {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const { reservationMs = 60_000 } = options;
   const main = await startWorker(dataDir, { ...MEDIA_ENV, ...options.env }, { reservationMs });
   const port = main.fleetPort ?? 0;

@@ -1,14 +1,17 @@
 import t, { type Test } from 'tap';
-import { fleetHealth, startReceiver, startWorker, tempFolder, until } from './harness.ts';
-import { MEDIA_ENV, orderOf, ordersIn, post, SECRET, TRUNK_NUMBER } from './room-harness.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { MEDIA_ENV, orderOf, ordersIn, post, SECRET, TRUNK_NUMBER } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { fleetHealth, startWorker } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const BODY = { bot_id: 'clinic', to_number: '+911150000001' };
 
 async function worker(t: Test, env: Record<string, string> = {}) {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, { ...MEDIA_ENV, ...env }, { joinWithinMs: 2_000 });
   const port = main.fleetPort ?? 0;
   t.teardown(async () => {
@@ -115,7 +118,7 @@ t.test('R162 without a trunk there is no dialling, and with one gone it stops at
 
 t.test('a slot that dies in a room call costs this call only: an error result, and a new slot', async (t) => {
   const { main, port, dataDir, free } = await worker(t);
-  const receiver = await startReceiver();
+  const receiver = await startResultsReceiver();
   t.teardown(() => receiver.close());
   const answer = await post(port, '/rtc/dialout', { ...BODY, connected_event: { webhook: receiver.url } });
   const { call_id: callId } = answer.json;

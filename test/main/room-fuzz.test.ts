@@ -1,25 +1,17 @@
 import t from 'tap';
-import { fleetHealth, startWorker, tempFolder, until } from './harness.ts';
-import { MEDIA_ENV, ordersIn, post, SECRET, signedWebhook } from './room-harness.ts';
+import { MEDIA_ENV, ordersIn, post, SECRET, signedWebhook } from '../harness/room-orders.ts';
+import { seededRandom } from '../harness/seeded-random.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { fleetHealth, startWorker } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const ROUNDS = 400;
 const SEED = 20_261_120;
 
-/** mulberry32: small, and the same on every machine. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-const next = random(SEED);
+const next = seededRandom(SEED);
 const pick = <T>(from: readonly T[]): T => from[Math.floor(next() * from.length)] as T;
 
 /** Bots that end by themselves, so that no round keeps a slot. */
@@ -93,7 +85,7 @@ function spoil(good: Record<string, unknown>): string {
 const STATUSES = new Set([200, 201, 400, 403, 404, 405, 409, 410, 413, 415, 422, 429, 502, 503]);
 
 t.test('no body, however spoiled, ends main, keeps a slot or is answered without a reason', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, MEDIA_ENV, { joinWithinMs: 1_000 });
   t.teardown(() => main.stop());
   const port = main.fleetPort ?? 0;
@@ -113,7 +105,7 @@ t.test('no body, however spoiled, ends main, keeps a slot or is answered without
 });
 
 t.test('no webhook that is rightly signed and strangely made ends main or starts a call', async (t) => {
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, MEDIA_ENV);
   t.teardown(() => main.stop());
   const port = main.fleetPort ?? 0;

@@ -10,7 +10,7 @@ import { salvageFolder } from '../../src/main/outbox/salvage.ts';
 import { readSpoolFolder } from '../../src/main/outbox/spool-reader.ts';
 import { AppError } from '../../src/platform/app-error.ts';
 import { readWav, wavHeader } from '../../src/platform/wav.ts';
-import { tempFolder } from './harness.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 const CALL = {
   v: 1,
@@ -39,7 +39,7 @@ function lines(...values: unknown[]): string {
 }
 
 async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
-  const folder = await tempFolder();
+  const folder = tempFolder();
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
   return folder;
 }
@@ -171,7 +171,7 @@ t.test(
       t.equal(await repairRecording(path), seconds);
       t.ok(once.equals(await readFile(path)));
     }
-    t.equal(await repairRecording(join(await tempFolder(), 'none.wav')), null);
+    t.equal(await repairRecording(join(tempFolder(), 'none.wav')), null);
   },
 );
 
@@ -192,7 +192,7 @@ t.test('a large call is salvaged in a worker thread with the same outcome', asyn
     said(seq, 'customer', `word ${seq} ${'x'.repeat(80)}`, seq),
   );
   const large = await folderWith({ 'journal.jsonl': lines(CALL, ...many) });
-  const copy = join(await tempFolder(), 'copy');
+  const copy = join(tempFolder(), 'copy');
   await mkdir(copy);
   await cp(large, copy, { recursive: true });
   const reading = await readSpoolFolder(large, 'slot_died');

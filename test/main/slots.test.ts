@@ -2,24 +2,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startTicks } from '../../src/platform/process-identity.ts';
-import {
-  call,
-  fleetHealth,
-  rawCaller,
-  startReceiver,
-  startWorker,
-  tempFolder,
-  until,
-  upgradeRequest,
-} from './harness.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { call, fleetHealth, rawCaller, startWorker, upgradeRequest } from '../harness/worker.ts';
 
 // Real processes on a machine that may be busy with other things.
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 t.test(
   'R6 R7 R33 each call has a slot process of its own, and a full host answers busy at once',
   async (t) => {
-    const main = await startWorker(await tempFolder());
+    const main = await startWorker(tempFolder());
     const port = main.fleetPort ?? 0;
     const first = await call(port, '/ws/echo');
     const second = await call(port, '/ws/echo');
@@ -40,8 +34,8 @@ t.test(
 );
 
 t.test('R30 a crashed slot costs its own call only, delivers an error result and is replaced', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const main = await startWorker(dataDir);
   const port = main.fleetPort ?? 0;
   const webhook = encodeURIComponent(receiver.url);
@@ -66,8 +60,8 @@ t.test('R30 a crashed slot costs its own call only, delivers an error result and
 });
 
 t.test('RT-74 a hung slot is dumped, killed and salvaged, and its caller is cut off', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const main = await startWorker(dataDir);
   const port = main.fleetPort ?? 0;
   const caller = await call(port, `/ws/hang?webhook=${encodeURIComponent(receiver.url)}`);
@@ -87,7 +81,7 @@ t.test('RT-74 a hung slot is dumped, killed and salvaged, and its caller is cut 
 });
 
 t.test('RT-71 a slot that dies idle frees its place and is started again', async (t) => {
-  const main = await startWorker(await tempFolder(), { SLOTS: '1' });
+  const main = await startWorker(tempFolder(), { SLOTS: '1' });
   const pid = main.health()?.workers?.[0]?.pid ?? 0;
   process.kill(pid, 'SIGKILL');
   await until(() => {
@@ -101,7 +95,7 @@ t.test('RT-71 a slot that dies idle frees its place and is started again', async
 t.test(
   'RT-71 a caller that meets a dying slot is served, refused or cut off, and no lease is lost',
   async (t) => {
-    const main = await startWorker(await tempFolder());
+    const main = await startWorker(tempFolder());
     const port = main.fleetPort ?? 0;
     for (let round = 0; round < 4; round++) {
       const pids = (main.health()?.workers ?? [])
@@ -122,7 +116,7 @@ t.test(
 );
 
 t.test('main stops by draining: 503 for new calls, live calls go on to their end', async (t) => {
-  const main = await startWorker(await tempFolder());
+  const main = await startWorker(tempFolder());
   const port = main.fleetPort ?? 0;
   const live = await call(port, '/ws/echo');
   let stopped = false;
@@ -145,8 +139,8 @@ t.test('main stops by draining: 503 for new calls, live calls go on to their end
 });
 
 t.test('a call outlives main: the next main counts it, shows it and takes its result', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const first = await startWorker(dataDir);
   const live = await call(first.fleetPort ?? 0, `/ws/echo?webhook=${encodeURIComponent(receiver.url)}`);
   await first.stop({ leaveCalls: true });
@@ -170,8 +164,8 @@ t.test('a call outlives main: the next main counts it, shows it and takes its re
 });
 
 t.test('RT-65 an orphan that is killed is salvaged by the next main', async (t) => {
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   const first = await startWorker(dataDir);
   const live = await call(first.fleetPort ?? 0, `/ws/echo?webhook=${encodeURIComponent(receiver.url)}`);
   await first.stop({ leaveCalls: true });

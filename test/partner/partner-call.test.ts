@@ -2,19 +2,21 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import WebSocket from 'ws';
-import { type DiallerOptions, placeCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerOptions } from '../../src/cli/dialler-client.ts';
 import { partnerDialect } from '../../src/cli/partner-dialect.ts';
 import { jsonOf, type WireDialect } from '../../src/cli/wire-dialect.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { audioKernels } from '../../src/platform/audio-kernels.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import { runCli } from '../cli/entry.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { FrameAudit } from '../support/frame-audit.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { runCli } from '../harness/command-line.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { FrameAudit } from '../harness/frame-audit.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
+import { until } from '../harness/wait.ts';
 
-t.setTimeout(200_000);
+t.setTimeout(280_000);
 const PATIENCE_MS = 20_000;
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '3' });
@@ -58,7 +60,7 @@ async function call(
       return inner.read(data, isBinary);
     },
   };
-  const live = await placeCall({ url, ...options, dialect });
+  const live = await placeWhenFree({ url, ...options, dialect });
   return { call: live, wire, media: () => wire.filter((message) => message.event === 'media') };
 }
 
@@ -100,12 +102,6 @@ function mostAheadMs(media: WireMessage[]): number {
     most = Math.max(most, aheadMs);
   }
   return most;
-}
-
-async function until(fact: () => boolean): Promise<boolean> {
-  const deadline = Date.now() + PATIENCE_MS;
-  while (!fact() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-  return fact();
 }
 
 // Their time-outs run while the first call does.

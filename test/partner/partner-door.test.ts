@@ -2,7 +2,9 @@ import t from 'tap';
 import { callTarget } from '../../src/main/ingress/call-admission.ts';
 import { replacedSlots } from '../../src/main/slots/replaced-calls.ts';
 import type { LiveCall } from '../../src/main/slots/slot-process.ts';
-import { rawCaller, startWorker, tempFolder, until, upgradeRequest } from '../main/harness.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { rawCaller, startWorker, upgradeRequest } from '../harness/worker.ts';
 
 const SECRET = 'a secret of the fleet';
 
@@ -38,7 +40,7 @@ t.test('R18 the ingress knows the partner path beside the dialler path', async (
 t.test(
   'R18 the core secret opens the partner path as the password of its address, and goes no further',
   async (t) => {
-    const main = await startWorker(await tempFolder(), { WS_AUTH: 'secret', CORE_SECRET: SECRET });
+    const main = await startWorker(tempFolder(), { WS_AUTH: 'secret', CORE_SECRET: SECRET });
     const port = main.fleetPort ?? 0;
     t.match(await answerTo(port, {}), /^HTTP\/1\.1 403 /, 'nothing');
     t.match(await answerTo(port, { authorization: basic('trunk:wrong') }), /^HTTP\/1\.1 403 /);
@@ -67,7 +69,7 @@ t.test(
 );
 
 t.test('R18 R33 a partner finds the same full host as a dialler', async (t) => {
-  const main = await startWorker(await tempFolder(), { SLOTS: '1' });
+  const main = await startWorker(tempFolder(), { SLOTS: '1' });
   const port = main.fleetPort ?? 0;
   const busy = rawCaller(port, upgradeRequest('/ws/echo'));
   await until(() => busy.received().includes('101'));

@@ -7,6 +7,7 @@ import { CLOSE } from '../../src/contracts/wire.ts';
 import type { LineLoss, TransportHandlers } from '../../src/slot/transport/call-transport.ts';
 import { awaitStart } from '../../src/slot/transport/partner-start.ts';
 import { PartnerTransport } from '../../src/slot/transport/partner-transport.ts';
+import { until } from '../harness/wait.ts';
 
 /** A carrier and the transport that answers it, over a real socket; both sides keep what they were told. */
 async function line(t: Test, path = '/partner/demo', listens = true) {
@@ -72,12 +73,6 @@ async function line(t: Test, path = '/partner/demo', listens = true) {
 
 function audioOf(message: Record<string, unknown>): Buffer {
   return Buffer.from((message.media as { payload: string } | undefined)?.payload ?? '', 'base64');
-}
-
-async function until(fact: () => boolean): Promise<boolean> {
-  const deadline = Date.now() + 15_000;
-  while (!fact() && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  return fact();
 }
 
 t.test('R18 RT-17 what the carrier says reaches the call in its order', async (t) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { frameBytesFor, MAX_PARTNER_AUDIO_BYTES } from '../../src/slot/transport/partner-frames.ts';
 import { PartnerSender } from '../../src/slot/transport/partner-sender.ts';
-import { HandClock } from './hand-clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
 
 interface Sent {
   atMs: number;

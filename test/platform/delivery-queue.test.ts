@@ -11,7 +11,7 @@ import {
 } from '../../src/platform/delivery-queue.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { standingClock } from '../main/standing-clock.ts';
+import { HandClock } from '../harness/hand-clock.ts';
 
 const START_MS = 1_800_000_000_000;
 const STEP_MS = 1_000;
@@ -55,7 +55,7 @@ function workplace(
 ) {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'trunkline-queue-'));
   const store = openKeyValueStore(folder);
-  const clock = standingClock(options.startMs ?? START_MS);
+  const clock = new HandClock(options.startMs ?? START_MS, 1);
   const open: Attempt[] = [];
   const tried: string[] = [];
   const after: string[] = [];
@@ -138,7 +138,7 @@ function workplace(
       await attempt.end(outcome);
     },
     async pass(ms: number) {
-      clock.pass(ms);
+      clock.move(ms);
       await settled();
     },
     breakDisk(how: Error | null) {

@@ -4,7 +4,7 @@ import { demoBot } from '../../src/control/bots/demo-bot.ts';
 import type { LlmDelta } from '../../src/providers/language-model.ts';
 import { openLlm, openStt, openTts } from '../../src/providers/open-providers.ts';
 import { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
-import { waitFor } from './processes.ts';
+import { until } from '../harness/wait.ts';
 import { feedFrames, lineAudio, lineNoise } from './recordings.ts';
 
 const never = new AbortController().signal;
@@ -33,7 +33,7 @@ t.test('the demo bot understands all 14 recordings of people through a telephone
     feedFrames(session, lineAudio(clip));
     feedFrames(session, lineNoise(200, 3));
     // A real caller speaks in real time, so the decoder has kept up when the turn ends.
-    await waitFor(() => session instanceof DecoderSession && session.lagSamples === 0);
+    await until(() => session instanceof DecoderSession && session.lagSamples === 0);
     const startMs = performance.now();
     const { text } = await session.flush(never);
     flushMs.push(performance.now() - startMs);
@@ -77,7 +77,7 @@ t.test('speech outside its grammar is unclear to the demo bot, and it asks again
   t.teardown(() => session.close());
   for (const clip of DEMO_CLIPS.filter((clip) => clip.file.includes('librivox'))) {
     feedFrames(session, lineAudio(clip));
-    await waitFor(() => session instanceof DecoderSession && session.lagSamples === 0);
+    await until(() => session instanceof DecoderSession && session.lagSamples === 0);
     const { text } = await session.flush(never);
     t.equal(text, '[unclear]', clip.expectedPhrase);
     t.same((await answerTo(text))[0], { type: 'note', note: 'rule:fallback' });

@@ -3,7 +3,8 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openTts } from '../../src/providers/open-providers.ts';
-import { childrenNamed, waitFor } from './processes.ts';
+import { childrenNamed } from '../harness/processes.ts';
+import { until } from '../harness/wait.ts';
 
 const never = new AbortController().signal;
 const LONG = 'The family of Dashwood had been long settled in Sussex, and their estate was large. '.repeat(
@@ -80,14 +81,14 @@ t.test('an abort kills the program at once, and nothing of it is left', async (t
   };
   await t.rejects(read(), reason);
   t.equal(blocks, 1, 'no block after the abort');
-  await waitFor(() => childrenNamed('espeak-ng').length === 0);
+  await until(() => childrenNamed('espeak-ng').length === 0);
   t.pass('no child, dead or alive');
 });
 
 t.test('a consumer that stops reading leaves no program behind', async (t) => {
   const voice = await espeak();
   for await (const _ of voice.speak(LONG, never)) break;
-  await waitFor(() => childrenNamed('espeak-ng').length === 0);
+  await until(() => childrenNamed('espeak-ng').length === 0);
   t.pass('no child');
 });
 
@@ -129,7 +130,7 @@ t.test('clauses beyond the waiting room are refused, and an abort leaves it', as
 t.test('close ends what is spoken, waits for its end, and can come twice', async (t) => {
   const voice = await espeak();
   const spoken = collect(voice.speak(LONG, never)).catch((error: unknown) => error);
-  await waitFor(() => childrenNamed('espeak-ng').length === 1);
+  await until(() => childrenNamed('espeak-ng').length === 1);
   await voice.close();
   t.same(childrenNamed('espeak-ng'), []);
   t.match(await spoken, { code: 'provider_failed' });

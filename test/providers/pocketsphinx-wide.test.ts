@@ -5,8 +5,8 @@ import { openStt } from '../../src/providers/open-providers.ts';
 import { plainContext } from '../../src/providers/provider-context.ts';
 import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { createWideBand } from '../../src/providers/vendors/pocketsphinx/wide-band.ts';
+import { until } from '../harness/wait.ts';
 import { decodeMuLaw, encodeMuLaw } from '../stack/mu-law.ts';
-import { waitFor } from './processes.ts';
 import { feedFrames, lineAudio, lineNoise, resampled, roomAudio } from './recordings.ts';
 
 // Some 250 turns of real speech are decoded.
@@ -60,7 +60,7 @@ async function understood(way: Way, amplitudes: readonly number[]): Promise<{ ri
         feedFrames(listening, way.audio(clip), way.rateHz);
         feedFrames(listening, lineNoise(200, amplitude, way.rateHz), way.rateHz);
         // A real caller speaks in real time, so the decoder has kept up when the turn ends.
-        await waitFor(() => listening.lagSamples === 0);
+        await until(() => listening.lagSamples === 0);
         count.n++;
         if ((await listening.flush(never)).text === clip.expectedPhrase) count.right++;
       }
@@ -108,7 +108,7 @@ t.test(
     const { pid } = session;
     if (pid === null) throw new Error('no decoder runs');
     process.kill(pid, 'SIGSEGV');
-    await waitFor(() => session.pid !== pid);
+    await until(() => session.pid !== pid);
     feedFrames(session, audio.subarray(audio.length >> 1), 16_000);
     t.equal((await session.flush(never)).text, clip.expectedPhrase);
   },

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap';
 import { DEMO_CLIPS, type DemoClip } from '../../src/cli/demo-script.ts';
 import { openStt } from '../../src/providers/open-providers.ts';
 import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
-import { childrenNamed, processOf, waitFor } from './processes.ts';
+import { childrenNamed, processOf } from '../harness/processes.ts';
+import { until } from '../harness/wait.ts';
 import { feedFrames, lineAudio, lineNoise } from './recordings.ts';
 
 const PROGRAM = 'pocketsphinx_continuous';
@@ -38,7 +39,7 @@ async function crash(session: DecoderSession): Promise<void> {
   const pid = session.pid;
   if (pid === null) throw new Error('no decoder runs');
   process.kill(pid, 'SIGSEGV');
-  await waitFor(() => session.pid !== pid);
+  await until(() => session.pid !== pid);
 }
 
 t.test('a turn is its phrase; the next turn starts from nothing', async (t) => {
@@ -185,7 +186,7 @@ t.test('a decoder that dies again and again ends the session, which says so once
   feedFrames(session, TEN);
   await crash(session);
   session.feed(SEVEN.slice(0, 160));
-  await waitFor(() => session.pid !== null);
+  await until(() => session.pid !== null);
   await crash(session);
   t.equal(failures.length, 1);
   t.match(failures[0], { code: 'provider_failed', message: /pocketsphinx ended with SIGSEGV/ });
@@ -205,7 +206,7 @@ t.test('a decoder that hangs fails the flush in time and is replaced', async (t)
   feedFrames(session, SEVEN);
   t.equal((await session.flush(never)).text, 'seven of clubs');
   t.same(failures, []);
-  await waitFor(() => processOf(hung) === undefined);
+  await until(() => processOf(hung) === undefined);
   t.pass('the hung one is gone, though it ignored SIGTERM');
 });
 
@@ -217,7 +218,7 @@ t.test('audio beyond what may wait replaces the decoder instead of filling the m
   await t.rejects(session.flush(never), { code: 'provider_timeout', message: /15000 ms behind/ });
   feedFrames(session, TEN);
   t.equal((await session.flush(never)).text, 'ten of clubs');
-  await waitFor(() => processOf(hung) === undefined);
+  await until(() => processOf(hung) === undefined);
 });
 
 t.test('an abort ends a flush with its own reason, and the turn is over', async (t) => {
@@ -264,6 +265,6 @@ t.test('a killed slot takes its decoder with it', async (t) => {
   const pid = Number(said.toString());
   t.ok(processOf(pid), 'the decoder runs');
   parent.kill('SIGKILL');
-  await waitFor(() => processOf(pid) === undefined || processOf(pid)?.state === 'Z');
+  await until(() => processOf(pid) === undefined || processOf(pid)?.state === 'Z');
   t.pass('it ended');
 });

@@ -1,29 +1,17 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { SpeechCache, speechKey } from '../../src/providers/spoken-lines/speech-cache.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 const VOICE = { provider: 'cartesia', model: 'sonic-3.5', voice: 'v1', language: 'en' };
 
-function folderFor(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'speech-cache-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'speech-cache');
-}
+const folderFor = () => join(tempFolder(), 'speech-cache');
 
 const ramp = (length: number) => Int16Array.from({ length }, (_, i) => (i * 7) % 30_000);
 
 t.test('a line comes back as it was kept, also to another process of the host', async (t) => {
-  const folder = folderFor(t);
+  const folder = folderFor();
   const key = speechKey(VOICE, 'Good morning.', 8_000);
   const cache = new SpeechCache(folder);
   t.equal(await cache.get(key), null, 'nothing is there at first, not even the folder');
@@ -49,7 +37,7 @@ t.test('the key of a line is its text and how it sounds, not whose account pays'
 });
 
 t.test('half a file, a changed byte and a foreign file count as nothing', async (t) => {
-  const folder = folderFor(t);
+  const folder = folderFor();
   const cache = new SpeechCache(folder);
   const key = speechKey(VOICE, 'Hello.', 8_000);
   const path = join(folder, `${key}.speech`);
@@ -72,7 +60,7 @@ t.test('half a file, a changed byte and a foreign file count as nothing', async 
 });
 
 t.test('the folder stays within its bound, and what was not used for the longest time goes', async (t) => {
-  const folder = folderFor(t);
+  const folder = folderFor();
   const cache = new SpeechCache(folder, 100_000);
   const keys = Array.from({ length: 12 }, (_, i) => speechKey(VOICE, `line ${i}`, 8_000));
   for (const [index, key] of keys.entries()) {
@@ -91,7 +79,7 @@ t.test('the folder stays within its bound, and what was not used for the longest
 });
 
 t.test('a line of minutes is not kept, nor an empty one', async (t) => {
-  const cache = new SpeechCache(folderFor(t));
+  const cache = new SpeechCache(folderFor());
   const key = speechKey(VOICE, 'long', 8_000);
   await cache.put(key, { sampleRate: 8_000, samples: new Int16Array(8_000 * 200) });
   t.equal(await cache.get(key), null);
@@ -100,7 +88,7 @@ t.test('a line of minutes is not kept, nor an empty one', async (t) => {
 });
 
 t.test('many processes may put the same line at the same time', async (t) => {
-  const folder = folderFor(t);
+  const folder = folderFor();
   const key = speechKey(VOICE, 'race', 8_000);
   const caches = Array.from({ length: 16 }, () => new SpeechCache(folder));
   await Promise.all(caches.map((cache) => cache.put(key, { sampleRate: 8_000, samples: ramp(20_000) })));

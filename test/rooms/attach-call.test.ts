@@ -1,27 +1,27 @@
 import t from 'tap';
-import { post } from '../main/room-harness.ts';
+import { post } from '../harness/room-orders.ts';
+import { SipHarness, TRUNK_NUMBER, wireOf } from '../harness/sip-harness.ts';
 import { describeFound, findAudio } from '../stack/correlate.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import { uniqueNumber, uniqueRoom } from '../stack/use-stack.ts';
-import { SipHouse, TRUNK_NUMBER, wireOf } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 2 });
-const { plane } = house;
+t.setTimeout(280_000);
+const harness = await SipHarness.start(t, { slots: 2 });
+const { plane } = harness;
 
 t.test('R21 a dialler reserves, dials, and gives the answered call to a bot, which is heard', async (t) => {
-  house.serve(house.bot());
+  harness.serve(harness.bot());
   const before = plane.results.length;
-  const port = house.appliance.fleetPort;
+  const port = harness.appliance.fleetPort;
   const kept = await post(port, '/reservations', { campaign_id: 'cmp_1' }, {});
-  const room = uniqueRoom(t, house.stack, 'campaign');
+  const room = uniqueRoom(t, harness.stack, 'campaign');
   const media = await openRtpEndpoint(t);
   const peer = await startSipp(t, 'uas-answer', { media, hangUpAfterMs: 10_000 });
-  await house.pointTrunkAt(peer);
+  await harness.pointTrunkAt(peer);
   const to = uniqueNumber();
-  const dialled = await house.media.dial({
-    trunkId: house.trunk,
+  const dialled = await harness.media.dial({
+    trunkId: harness.trunk,
     toNumber: to,
     fromNumber: TRUNK_NUMBER,
     roomName: room,
@@ -51,8 +51,8 @@ t.test('R21 a dialler reserves, dials, and gives the answered call to a bot, whi
     {},
   );
   t.match(attached, { status: 200, json: { status: 'accepted', room_name: room } });
-  await house.appliance.until((health) => health.fleet_reserved === 0 && health.fleet_busy === 1);
-  const result = await house.nextResult(before);
+  await harness.appliance.until((health) => health.fleet_reserved === 0 && health.fleet_busy === 1);
+  const result = await harness.nextResult(before);
   t.equal((await peer.finished).exitCode, 0, `the dialog went as written\n${wireOf(peer)}`);
   t.match(JSON.parse(plane.requests.at(-1)?.query.get('connected_event') ?? '{}'), {
     _campaign_session_id: `session-${room}`,
@@ -71,8 +71,8 @@ t.test('R21 a dialler reserves, dials, and gives the answered call to a bot, whi
     room_name: room,
     call_id: attached.json.call_id,
   });
-  const heard = findAudio(house.recording(result).bot, media.heard());
+  const heard = findAudio(harness.recording(result).bot, media.heard());
   t.comment(`the bot at the telephone: ${describeFound(heard)}`);
   t.ok(heard.share >= 0.6, 'the customer hears the bot');
-  await house.untilClear(room, 2);
+  await harness.untilClear(room, 2);
 });

@@ -2,15 +2,23 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { SpoolOwner } from '../../src/contracts/spool.ts';
+import {
+  ANNOUNCEMENT,
+  ASK,
+  HandoffHarness,
+  isThere,
+  question,
+  rms,
+  wide,
+} from '../harness/handoff-harness.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { eventOf } from '../harness/sip-harness.ts';
+import { until } from '../harness/wait.ts';
 import { describeFound, findAudio } from '../stack/correlate.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { ANNOUNCEMENT, ASK, HandoffHouse, isThere, question, rms, wide } from './handoff-house.ts';
-import { until } from './room-guest.ts';
-import { eventOf } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const handoff = await HandoffHouse.start(t, { slots: 2 });
-const { house, desk } = handoff;
+t.setTimeout(280_000);
+const handoff = await HandoffHarness.start(t, { slots: 2 });
+const { harness, desk } = handoff;
 
 /** A caller whose wait the desk does not limit by itself. */
 const IN_A_HURRY = {
@@ -59,8 +67,8 @@ t.test(
     t.ok(held > 100, `the caller hears something while they wait: RMS ${held.toFixed(0)}`);
 
     const agent = await handoff.agent(t, room);
-    await until('the agent hears the caller', () => agent.frames(caller.identity).length > 0);
-    await until('the agent is heard', () => agent.isHeard());
+    await until(() => agent.frames(caller.identity).length > 0, 'the agent hears the caller');
+    await until(() => agent.isHeard(), 'the agent is heard');
     await call.until(() => false, 1_000);
     const joinedAt = call.heard.samples.length;
     const theirs = humanSpeech('something.raw');
@@ -78,7 +86,7 @@ t.test(
     // Main gives a call 15 s beyond its maximum before it hangs up.
     await call.until(() => false, Math.max(0, 30_000 - (performance.now() - startedAtMs)));
     t.notOk(call.isClosed, 'the maximum duration of 12 s has passed and ends nothing');
-    const workers = (await house.appliance.health())?.workers ?? [];
+    const workers = (await harness.appliance.health())?.workers ?? [];
     t.ok(
       workers.some((worker) => worker.call_id === callId),
       'the slot is the bridge, and counts as busy',
@@ -99,7 +107,7 @@ t.test(
       'participant_joined',
       'customer-disconnected',
     ]);
-    const recorded = house.recording(result);
+    const recorded = harness.recording(result);
     const kept = [findAudio(theirs, recorded.caller), findAudio(question, recorded.bot)];
     t.comment(`recorded: ${kept.map(describeFound).join('; ')}`);
     t.ok(kept.every(isThere), 'both are in the recording');
@@ -123,7 +131,7 @@ t.test('R107 RT-37 nobody comes: the caller hears so, and is hung up', { buffere
   const said = result.transcript.filter(({ speaker }) => speaker === 'bot').map(({ text }) => text);
   t.ok(
     said.some((text) => text.includes('connecting you to a colleague')),
-    'a line of the house comes first',
+    'an announcement comes first',
   );
   t.ok(
     said.some((text) => text.startsWith('Thank you for waiting')),
@@ -132,7 +140,7 @@ t.test('R107 RT-37 nobody comes: the caller hears so, and is hung up', { buffere
   t.match(said.at(-1), 'nobody is free', said.join(' | '));
   await desk.until('the end of the call', () => queued.state === 'ended');
   t.strictSame(desk.toldOf(callId), ['enqueue', 'hold_started', 'customer-disconnected']);
-  t.equal((await house.media.listRooms([queued.enqueue.room])).length, 0, 'the room is gone with them');
+  t.equal((await harness.media.listRooms([queued.enqueue.room])).length, 0, 'the room is gone with them');
 });
 
 t.test('R25 on a partner’s socket: an agent leaves, another comes, and hangs up the caller', async (t) => {
@@ -140,20 +148,20 @@ t.test('R25 on a partner’s socket: an agent leaves, another comes, and hangs u
   const { callId, queued } = await handoff.queued(number);
   const { room } = queued.enqueue;
   const agent = await handoff.agent(t, room);
-  await until('the agent is heard', () => agent.isHeard());
+  await until(() => agent.isHeard(), 'the agent is heard');
   await call.until(() => false, 1_500);
   await agent.leave();
   const alone = call.heard.samples.length;
-  await call.until(() => rms(call.heard.samples.subarray(alone).slice(-8_000)) > 100, 10_000);
+  await call.until(() => rms(call.heard.samples.subarray(alone).slice(-8_000)) > 100, 60_000);
   t.ok(
     rms(call.heard.samples.subarray(-8_000)) > 100,
     'an agent who leaves leaves the caller with the music',
   );
   const second = await handoff.agent(t, room, 'u2');
-  await until('the second agent is heard', () => second.isHeard());
+  await until(() => second.isHeard(), 'the second agent is heard');
   await call.until(() => false, 1_500);
   // As the desk does it: everybody is sent away.
-  await house.media.deleteRoom(room);
+  await harness.media.deleteRoom(room);
   const closed = await call.closed;
   t.equal(closed.code, 1000);
   const result = await handoff.resultOf(room);
@@ -168,7 +176,7 @@ t.test(
   'R32 RT-37 the desk is away for the whole escalation, and main is killed: all of it comes, in order',
   async (t) => {
     await desk.goAway();
-    const rooms = () => house.media.listRooms();
+    const rooms = () => harness.media.listRooms();
     const before = new Set((await rooms()).map(({ name }) => name));
     const { call } = await handoff.askOnSocket();
     let room = '';
@@ -178,34 +186,34 @@ t.test(
     }
     t.not(room, '', 'the caller waits in a room');
     const callId = room.slice('call-'.length);
-    await house.appliance.until((health) => health.outbox?.handoffs_pending === 1);
+    await harness.appliance.until((health) => health.outbox?.handoffs_pending === 1);
     const hold = call.heard.samples.length;
-    await house.appliance.signalMain('SIGKILL');
+    await harness.appliance.signalMain('SIGKILL');
     await call.until(() => false, 1_500);
     t.ok(
       rms(call.heard.samples.slice(hold)) > 100,
       'without main, and without a desk, the caller hears music',
     );
     await call.hangUp();
-    await house.appliance.launch();
-    await house.appliance.until((health) => (health.outbox?.handoffs_pending ?? 0) > 0);
+    await harness.appliance.launch();
+    await harness.appliance.until((health) => (health.outbox?.handoffs_pending ?? 0) > 0);
     t.equal(desk.calls.has(callId), false, 'the desk knows of nothing yet');
     await desk.comeBack();
     const result = await handoff.resultOf(room);
     t.match(result, { disconnected_by: 'customer', end_detail: { handoff: { had_agent: false } } });
-    await desk.until('the end of the call', () => desk.calls.get(callId)?.state === 'ended', 60_000);
+    await desk.until('the end of the call', () => desk.calls.get(callId)?.state === 'ended');
     t.strictSame(desk.toldOf(callId), ['enqueue', 'hold_started', 'customer-disconnected']);
-    await house.appliance.until((health) => health.outbox?.handoffs_pending === 0, 60_000);
+    await harness.appliance.until((health) => health.outbox?.handoffs_pending === 0);
   },
 );
 
 t.test(
   'R32 RT-37 the slot is killed while the caller waits: the desk learns that they are gone',
   async (t) => {
-    await house.appliance.until((health) => health.fleet_available === 2, 30_000);
+    await harness.appliance.until((health) => health.fleet_available === 2);
     const { call, number } = await handoff.askOnSocket();
     const { callId, queued } = await handoff.queued(number);
-    const spool = join(house.appliance.dataDir, 'spool');
+    const spool = join(harness.appliance.dataDir, 'spool');
     t.ok(
       readdirSync(join(spool, callId)).includes('handoff.jsonl'),
       'the note lies in the folder of the call',
@@ -218,8 +226,8 @@ t.test(
     t.match(desk.posts.findLast(({ path }) => path.endsWith('customer-disconnected'))?.body, {
       reason: 'slot_died',
     });
-    await house.untilClear(queued.enqueue.room, 2);
-    const rooms = await house.media.listRooms([queued.enqueue.room]);
+    await harness.untilClear(queued.enqueue.room, 2);
+    const rooms = await harness.media.listRooms([queued.enqueue.room]);
     t.same(rooms, [], 'the room that was made for them is closed');
   },
 );

@@ -1,12 +1,12 @@
 import t from 'tap';
+import { HandoffHarness } from '../harness/handoff-harness.ts';
+import { until } from '../harness/wait.ts';
 import { ownStack } from '../stack/use-stack.ts';
-import { HandoffHouse } from './handoff-house.ts';
-import { until } from './room-guest.ts';
 
-t.setTimeout(200_000);
+t.setTimeout(280_000);
 const stack = await ownStack(t);
-const handoff = await HandoffHouse.start(t, { slots: 2, stack });
-const { desk, house } = handoff;
+const handoff = await HandoffHarness.start(t, { slots: 2, stack });
+const { desk, harness } = handoff;
 
 t.test(
   'R25 the media server dies under callers on sockets: nobody hangs, and the desk is told',
@@ -19,7 +19,7 @@ t.test(
       [waiting, talking].map(async ({ number }) => (await handoff.queued(number)).queued),
     );
     const agent = await handoff.agent(t, queued[1]?.enqueue.room ?? '');
-    await until('the agent is heard', () => agent.isHeard());
+    await until(() => agent.isHeard(), 'the agent is heard');
     await talking.call.until(() => false, 1_500);
     await stack.killServer();
     await Promise.all([waiting.call.closed, talking.call.closed]);
@@ -28,6 +28,6 @@ t.test(
     t.match(first?.transcript.at(-1)?.text, 'nobody is free');
     t.match(second, { disconnected_by: 'error', end_detail: { handoff: { had_agent: true } } });
     await desk.until('both ends', () => queued.every(({ state }) => state === 'ended'));
-    await house.appliance.until((health) => health.fleet_available === 2, 30_000);
+    await harness.appliance.until((health) => health.fleet_available === 2);
   },
 );

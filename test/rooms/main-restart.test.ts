@@ -1,22 +1,25 @@
 import t from 'tap';
 import { audioKernels } from '../../src/platform/audio-kernels.ts';
+import { sleepMs } from '../../src/platform/clock.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { ANSWER, SipHarness, SPOKEN, untilHeard, withPause } from '../harness/sip-harness.ts';
 import { startBaresip } from '../stack/baresip-peer.ts';
 import { uniqueNumber } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { ANSWER, SipHouse, SPOKEN } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 2 });
-const { appliance } = house;
+t.setTimeout(280_000);
+/** Two looks of the reconciler and a little more. */
+const LOOKS_MS = 12_000;
+const harness = await SipHarness.start(t, { slots: 2 });
+const { appliance } = harness;
 
 t.test(
   'R11 RT-62 main is killed and started again in a telephone call: bot and caller talk on',
   async (t) => {
     const to = uniqueNumber();
-    const phone = await startBaresip(t, { speech: humanSpeech('goforward.raw'), user: to });
-    await house.pointTrunkAt(phone);
-    const session = house.serve(house.bot({ vad: { protect_opening: true } }));
-    const accepted = await house.dialout({ to_number: to });
+    const phone = await startBaresip(t, { speech: withPause(humanSpeech('goforward.raw')), user: to });
+    await harness.pointTrunkAt(phone);
+    const session = harness.serve(harness.bot({ vad: { protect_opening: true } }));
+    const accepted = await harness.dialout({ to_number: to });
     await phone.until('CALL_ESTABLISHED');
     await appliance.signalMain('SIGKILL');
     const heardBefore = phone.heard().length;
@@ -26,16 +29,18 @@ t.test(
         free === 1 && workers.some(({ state, call_id: id }) => state === 'orphan' && id === accepted.call_id),
       60_000,
     );
+    const startedAtMs = performance.now();
     t.equal(health.fleet_busy, 1, 'the call counts against the slots of the new main');
-    // The reconciler of the new main looks every 5 s, and must find the room in order.
-    await wait(12_000);
+    // An opening and two answers; the reconciler of the new main looks every 5 s, and must find the room in order.
+    await untilHeard(() => phone.heard(), 3);
+    await sleepMs(Math.max(0, startedAtMs + LOOKS_MS - performance.now()));
     const { level } = audioKernels();
     const since = phone.heard().subarray(heardBefore);
     t.ok(level(since) > -45, `the bot was heard after main had gone, at ${level(since).toFixed(1)} dBFS`);
-    t.equal((await house.media.listRooms([accepted.room_name])).length, 1, 'the room stands');
+    t.equal((await harness.media.listRooms([accepted.room_name])).length, 1, 'the room stands');
     await phone.hangUp();
 
-    const result = await house.resultOf(session);
+    const result = await harness.resultOf(session);
     t.equal(result.disconnected_by, 'customer');
     const said = result.transcript.map(({ speaker, text }) => `${speaker}: ${text}`);
     // The hang-up may come in the middle of the answer, so its beginning counts.
@@ -47,11 +52,7 @@ t.test(
       said.some((line) => line.startsWith('customer') && line.includes(SPOKEN)),
       said.join(' / '),
     );
-    t.equal(house.plane.results.filter(({ session_id: id }) => id === session).length, 1, 'one result');
-    await house.untilClear(accepted.room_name, 2);
+    t.equal(harness.plane.results.filter(({ session_id: id }) => id === session).length, 1, 'one result');
+    await harness.untilClear(accepted.room_name, 2);
   },
 );
-
-function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}

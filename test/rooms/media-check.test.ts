@@ -3,10 +3,10 @@ import { checkMedia } from '../../src/cli/doctor/media-checks.ts';
 import { checkMediaServer, type MediaCheck } from '../../src/platform/media-probe.ts';
 import { MediaServer } from '../../src/platform/media-server.ts';
 import { readSettings } from '../../src/platform/settings.ts';
-import { startPlane } from '../control/settings/settings-plane.ts';
+import { startPlane } from '../harness/settings-harness.ts';
 import { ownStack, useStack } from '../stack/use-stack.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 const find = (checks: readonly MediaCheck[], name: MediaCheck['name']) =>
   checks.find((check) => check.name === name);

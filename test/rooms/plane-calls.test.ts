@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { DISPATCH_PATH } from '../../src/contracts/room-requests.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { mediaServer } from '../harness/room-guest.ts';
+import { until } from '../harness/wait.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import { ownStack, uniqueNumber } from '../stack/use-stack.ts';
-import { Appliance } from '../support/appliance.ts';
-import { mediaServer } from './room-guest.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const FROM = '+15550007777';
-// Its own, since every house on a media server hears of every caller there and sends away those it does not know.
+// Its own, since every harness on a media server hears of every caller there and sends away those it does not know.
 const stack = await ownStack(t);
 const appliance = await Appliance.start({
   SLOTS: '2',
@@ -84,12 +85,12 @@ t.test(
     const invite = await peer.until(({ method }) => method === 'INVITE');
     t.match(invite.startLine, to.slice(1));
     t.match(invite.headers.from?.[0], FROM);
-    await media.until(({ counts }) => counts().received > 100, 30_000);
+    await media.until(({ counts }) => counts().received > 100, 60_000);
     t.match(await ask('GET', `/calls/${placed.call_id}`, undefined, KEY), { status: 'active' });
 
     const cancelled = await ask('POST', `/calls/${placed.call_id}/cancel`, undefined, KEY);
     t.equal(cancelled.call_id, placed.call_id);
-    await peer.until(({ method, direction }) => method === 'BYE' && direction === 'received', 20_000);
+    await peer.until(({ method, direction }) => method === 'BYE' && direction === 'received', 60_000);
     const record = await untilEnded(placed.session_id);
     t.match(record, {
       transport: 'rtc_sip',
@@ -112,7 +113,7 @@ t.test('a call that rings is let go by the same route, and the telephone falls s
   const placed = await ask('POST', '/calls', { bot_id: 'sales', to_number: uniqueNumber() }, KEY);
   await peer.until(({ status }) => status === 180);
   await ask('POST', `/calls/${placed.call_id}/cancel`, undefined, KEY);
-  await peer.until(({ method }) => method === 'CANCEL', 20_000);
+  await peer.until(({ method }) => method === 'CANCEL', 60_000);
   const record = await untilEnded(placed.session_id);
   t.equal(record.call_duration_seconds, 0, 'nobody has talked');
   t.equal(record.answered_at, null);
@@ -147,8 +148,8 @@ t.test('R1 R19 each number is answered by its own bot, whose record tells who ca
       media,
       hangUpAfterMs: 4_000,
     });
-    await peer.until(({ status, cseqMethod }) => status === 200 && cseqMethod === 'INVITE', 30_000);
-    await media.until(({ counts }) => counts().received > 50, 20_000);
+    await peer.until(({ status, cseqMethod }) => status === 200 && cseqMethod === 'INVITE', 60_000);
+    await media.until(({ counts }) => counts().received > 50, 60_000);
     const { exitCode } = await peer.finished;
     t.equal(exitCode, 0);
     const record = await until(async () => {
@@ -181,14 +182,4 @@ function untilEnded(sessionId: string): Promise<any> {
 
 async function untilGone(room: string): Promise<void> {
   await until(async () => (await mediaServer(stack).listRooms([room])).length === 0);
-}
-
-async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
-  const deadlineMs = performance.now() + 40_000;
-  for (;;) {
-    const found = await find();
-    if (found) return found;
-    if (performance.now() > deadlineMs) throw new Error(`it did not come about: ${find.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }

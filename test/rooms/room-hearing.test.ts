@@ -4,16 +4,17 @@ import { demoBot } from '../../src/control/bots/demo-bot.ts';
 import { openStt } from '../../src/providers/open-providers.ts';
 import { plainContext } from '../../src/providers/provider-context.ts';
 import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
+import { joinAsGuest } from '../harness/room-guest.ts';
+import { joinAsBot } from '../harness/room-line.ts';
+import { until } from '../harness/wait.ts';
 import { lineAudio, roomAudio } from '../providers/recordings.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { inboundRouteTo } from '../stack/sip-routes.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import { uniqueNumber, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, until } from './room-guest.ts';
-import { joinAsBot } from './room-line.ts';
 
 /** Cards, a number, an order to move. */
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 /** Those that no codec on the way made hard for the local model: lines of a novel, an order to move. */
 const CLIPS = ['story', 'move', 'amiable'].flatMap((name) =>
@@ -53,10 +54,10 @@ async function understood(ears: Awaited<ReturnType<typeof engine>>, play: (clip:
   const texts: string[] = [];
   for (const clip of CLIPS) {
     await play(clip);
-    await until('the recording is heard', ears.heardSpeech);
+    await until(ears.heardSpeech, 'the recording is heard');
     // What is on the way still belongs to the turn; silence follows it.
     const upto = ears.heard() + ROOM_HZ;
-    await until('the silence after it is heard', () => ears.heard() >= upto);
+    await until(() => ears.heard() >= upto, 'the silence after it is heard');
     texts.push(await ears.turn());
   }
   return texts;
@@ -77,13 +78,13 @@ t.test('RT-62 a telephone caller in a room is understood by an engine that hears
   const bot = await joinAsBot(t, stack, room);
   const media = await openRtpEndpoint(t);
   const phone = await startSipp(t, 'uac-call', { to: stack.sipAddress, toUser: number, media });
-  await until('the caller is in the room', () => bot.people().some(({ isSip }) => isSip), 20_000);
+  await until(() => bot.people().some(({ isSip }) => isSip), 'the caller is in the room');
   const caller = bot.people().find(({ isSip }) => isSip)?.identity ?? '';
   const ears = await engine(t);
   bot.hear(caller, (samples) => ears.hear(samples));
   await bot.publish();
-  await phone.until(({ status, cseqMethod }) => status === 200 && cseqMethod === 'INVITE', 20_000);
-  await until('audio comes', () => ears.heard() > ROOM_HZ, 20_000);
+  await phone.until(({ status, cseqMethod }) => status === 200 && cseqMethod === 'INVITE', 60_000);
+  await until(() => ears.heard() > ROOM_HZ, 'audio comes');
   checkTexts(t, await understood(ears, (clip) => media.play(lineAudio(clip))));
 });
 
@@ -94,6 +95,6 @@ t.test('RT-62 a visitor with a microphone is heard at 16 kHz and understood', as
   const bot = await joinAsBot(t, stack, room);
   const ears = await engine(t);
   bot.hear(VISITOR, (samples) => ears.hear(samples));
-  await until('audio comes', () => ears.heard() > 1_600, 20_000);
+  await until(() => ears.heard() > 1_600, 'audio comes');
   checkTexts(t, await understood(ears, (clip) => visitor.play(roomAudio(clip))));
 });

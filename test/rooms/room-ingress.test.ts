@@ -3,16 +3,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { SIP_ROOM_PREFIX } from '../../src/contracts/rooms.ts';
-import { fleetHealth, startReceiver, startWorker, tempFolder, until } from '../main/harness.ts';
-import { orderOf, ordersIn, post, SECRET } from '../main/room-harness.ts';
+import { startResultsReceiver } from '../harness/receiver.ts';
+import { joinAsGuest, mediaServer } from '../harness/room-guest.ts';
+import { orderOf, ordersIn, post, SECRET } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { fleetHealth, startWorker } from '../harness/worker.ts';
 import { inboundRouteTo } from '../stack/sip-routes.ts';
 import { type SippOptions, startSipp } from '../stack/sipp-peer.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { ownStack, uniqueNumber, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, mediaServer } from './room-guest.ts';
 
 // The real media server; slots are stand-ins, because main's part of a room call is what is looked at.
-t.setTimeout(240_000);
+t.setTimeout(280_000);
 
 interface Options {
   env?: Record<string, string>;
@@ -23,9 +26,9 @@ interface Options {
   webhooks?: boolean;
 }
 
-async function house(t: Test, options: Options = {}) {
+async function harness(t: Test, options: Options = {}) {
   const stack = options.stack ?? (await useStack(t));
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const number = uniqueNumber();
   const env = {
     CORE_SECRET: SECRET,
@@ -78,7 +81,7 @@ const refusal = (message: { direction: string; status: number | null; cseqMethod
   message.direction === 'received' && message.cseqMethod === 'INVITE' && (message.status ?? 0) >= 400;
 
 t.test('R19 a call from the telephone network reaches the bot of its number, with its headers', async (t) => {
-  const { port, dataDir, number, ring } = await house(t);
+  const { port, dataDir, number, ring } = await harness(t);
   const { room, peer } = await ring(number);
   await until(() => ordersIn(dataDir).length === 1);
   const [order] = ordersIn(dataDir);
@@ -104,7 +107,7 @@ t.test('R19 a call from the telephone network reaches the bot of its number, wit
 });
 
 t.test('R162 a full host refuses a caller while it rings, and leaves no room', async (t) => {
-  const { port, number, ring, standing } = await house(t, { slots: 1 });
+  const { port, number, ring, standing } = await harness(t, { slots: 1 });
   await post(port, '/reservations', {}).then(({ json }) =>
     t.teardown(() =>
       post(
@@ -117,14 +120,14 @@ t.test('R162 a full host refuses a caller while it rings, and leaves no room', a
     ),
   );
   const { room, peer } = await ring(number);
-  const refused = await peer.until(refusal, 20_000);
+  const refused = await peer.until(refusal, 60_000);
   t.comment(`a full host is heard as ${refused.startLine}`);
   t.ok([480, 486, 487, 500, 503, 603].includes(refused.status ?? 0), refused.startLine);
   await until(async () => !(await standing(room)));
 });
 
 t.test('a number that no bot answers is refused at once when it is an order', async (t) => {
-  const { ring, standing, dataDir, port, media } = await house(t, { webhooks: false });
+  const { ring, standing, dataDir, port, media } = await harness(t, { webhooks: false });
   const { room, peer } = await ring(uniqueNumber());
   await until(async () => (await media.participants(room)).some(({ isSip }) => isSip));
   const [caller] = await media.participants(room);
@@ -134,7 +137,7 @@ t.test('a number that no bot answers is refused at once when it is an order', as
     participant_identity: caller?.identity,
   });
   t.match(answer, { status: 404, json: { code: 'not_found' } });
-  const refused = await peer.until(refusal, 20_000);
+  const refused = await peer.until(refusal, 60_000);
   t.comment(`an unknown number is heard as ${refused.startLine}`);
   await until(async () => !(await standing(room)));
   t.same(ordersIn(dataDir), []);
@@ -144,12 +147,12 @@ t.test(
   'an event about an unknown number leaves another installation its caller, and only that one',
   async (t) => {
     const stack = await ownStack(t);
-    const { ring, standing, media, dataDir } = await house(t, { stack, unclaimedMs: 6_000 });
+    const { ring, standing, media, dataDir } = await harness(t, { stack, unclaimedMs: 6_000 });
     const [theirs, nobodys] = await Promise.all([ring(uniqueNumber()), ring(uniqueNumber())]);
     await until(async () => await standing(theirs.room));
     const owner = { host: 'another-host', call_id: 'call-of-theirs', bot_id: 'b' };
     await media.createRoom(theirs.room, JSON.stringify({ trunkline: owner }));
-    const refused = await nobodys.peer.until(refusal, 30_000);
+    const refused = await nobodys.peer.until(refusal, 60_000);
     t.comment(`a number that nobody knows is heard as ${refused.startLine}`);
     await until(async () => !(await standing(nobodys.room)));
     t.ok(await standing(theirs.room));
@@ -170,7 +173,7 @@ t.test('R19 a caller that rings while main is away is served when it is back', a
   await startSipp(t, 'uac-call', { to: stack.sipAddress, toUser: number });
   const media = mediaServer(stack);
   await until(async () => (await media.participants(room)).some(({ isSip }) => isSip));
-  const dataDir = await tempFolder();
+  const dataDir = tempFolder();
   const main = await startWorker(dataDir, {
     FLEET_LISTEN: `127.0.0.1:${port}`,
     LIVEKIT_URL: stack.wsUrl,
@@ -186,14 +189,14 @@ t.test('R19 a caller that rings while main is away is served when it is back', a
 });
 
 t.test('R30 the room of a dead slot is closed and its caller freed, at once', async (t) => {
-  const { main, dataDir, number, ring, standing } = await house(t);
+  const { main, dataDir, number, ring, standing } = await harness(t);
   const { room, peer } = await ring(number);
   await until(() => ordersIn(dataDir).length === 1);
   const callId = ordersIn(dataDir)[0]?.callId ?? '';
   await until(() => existsSync(`${dataDir}/spool/${callId}/journal.jsonl`));
   const busy = main.health()?.workers?.find((each) => each.call_id === callId);
   process.kill(busy?.pid ?? 0, 'SIGKILL');
-  const refused = await peer.until(refusal, 20_000);
+  const refused = await peer.until(refusal, 60_000);
   t.comment(`a dead slot is heard as ${refused.startLine}`);
   await until(async () => !(await standing(room)));
   await until(() => main.health()?.fleet_available === 2);
@@ -201,8 +204,8 @@ t.test('R30 the room of a dead slot is closed and its caller freed, at once', as
 
 t.test('R30 a call that outlived its main and then dies leaves no room either', async (t) => {
   const stack = await useStack(t);
-  const dataDir = await tempFolder();
-  const receiver = await startReceiver();
+  const dataDir = tempFolder();
+  const receiver = await startResultsReceiver();
   t.teardown(() => receiver.close());
   const room = uniqueRoom(t, stack, 'call-orphan');
   const env = {
@@ -255,7 +258,7 @@ const attachTo = (room: string, change: Record<string, unknown> = {}) => ({
 });
 
 t.test('R21 an answered call gets its bot once, however often it is asked for', async (t) => {
-  const { stack, port, dataDir } = await house(t);
+  const { stack, port, dataDir } = await harness(t);
   const room = uniqueRoom(t, stack, 'attach');
   await joinAsGuest(t, stack, room, 'customer-1');
   const answers = await Promise.all([1, 2, 3].map(() => post(port, '/attach', attachTo(room))));
@@ -304,7 +307,7 @@ t.test('R21 an answered call gets its bot once, however often it is asked for', 
 });
 
 t.test('R21 a room or a customer that is gone is 409, and nothing is kept for it', async (t) => {
-  const { stack, port } = await house(t);
+  const { stack, port } = await harness(t);
   const room = uniqueRoom(t, stack, 'attach');
   const gone = { status: 409, json: { code: 'room_gone' } };
   t.match(await post(port, '/attach', attachTo(room)), gone, 'no such room');
@@ -319,7 +322,7 @@ t.test('R21 a room or a customer that is gone is 409, and nothing is kept for it
 });
 
 t.test('R21 a reservation has its slot on a host that is full, and even on one that drains', async (t) => {
-  const { stack, main, port, dataDir } = await house(t);
+  const { stack, main, port, dataDir } = await harness(t);
   const rooms = [uniqueRoom(t, stack, 'attach'), uniqueRoom(t, stack, 'attach')];
   for (const room of rooms) await joinAsGuest(t, stack, room, 'customer-1');
   const leases: string[] = [];
@@ -339,7 +342,7 @@ t.test(
   'R21 a session that outlived a restart of main is the same call when it is asked for again',
   async (t) => {
     const stack = await useStack(t);
-    const dataDir = await tempFolder();
+    const dataDir = tempFolder();
     const env = {
       LIVEKIT_URL: stack.wsUrl,
       LIVEKIT_API_KEY: stack.apiKey,

@@ -2,15 +2,17 @@ import t, { type Test } from 'tap';
 import { type MediaSetup, SIP_ROOM_PREFIX } from '../../src/contracts/rooms.ts';
 import { startMediaSettings } from '../../src/main/rooms/media-settings.ts';
 import { RoomReconciler } from '../../src/main/rooms/room-reconciler.ts';
-import { startWorker, tempFolder, until } from '../main/harness.ts';
-import { ordersIn, post } from '../main/room-harness.ts';
+import { joinAsGuest, mediaServer, silentLogger } from '../harness/room-guest.ts';
+import { ordersIn, post } from '../harness/room-orders.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
+import { until } from '../harness/wait.ts';
+import { startWorker } from '../harness/worker.ts';
 import { inboundRouteTo } from '../stack/sip-routes.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import { ownStack, uniqueNumber, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, mediaServer, silentLogger } from './room-guest.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const HOST = `host-of-test-${process.pid}`;
 
@@ -206,7 +208,7 @@ t.test(
   'RT-85 a media server that goes away and comes back is told in the health, and its rooms are cleared',
   async (t) => {
     const stack = await ownStack(t);
-    const dataDir = await tempFolder();
+    const dataDir = tempFolder();
     const main = await startWorker(
       dataDir,
       {
@@ -235,7 +237,7 @@ t.test(
     await stack.startServer();
     const media = mediaServer(stack);
     await media.createRoom('call-forgotten', ownedBy(order?.hostId ?? '', 'call-of-an-earlier-life'));
-    await until(async () => (await media.listRooms(['call-forgotten'])).length === 0, 60_000);
+    await until(async () => (await media.listRooms(['call-forgotten'])).length === 0);
     t.match(main.health(), { status: 'ok', media: { sip: 'ok', rooms_cleared: 1 } });
     await post(port, `/calls/${order?.callId}/hangup`, {}, {});
   },

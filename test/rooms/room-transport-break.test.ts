@@ -1,11 +1,12 @@
 import t from 'tap';
 import { monotonicMs } from '../../src/platform/clock.ts';
 import { loadRtc } from '../../src/slot/room/load-rtc.ts';
+import { joinAsGuest, mediaServer, type RoomGuest, silentLogger } from '../harness/room-guest.ts';
+import { openRoomLine, type RoomLine } from '../harness/room-line.ts';
+import { until } from '../harness/wait.ts';
 import { levelDbfs } from '../stack/correlate.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import { ownStack, type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, mediaServer, type RoomGuest, silentLogger, until } from './room-guest.ts';
-import { openRoomLine, type RoomLine } from './room-line.ts';
 
 const BOT = 'bot-test';
 const VISITOR = 'widget-user-12345678';
@@ -20,8 +21,8 @@ async function meet(
   const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
   const line = await openRoomLine(t, stack, roomName, VISITOR);
   await until(
-    'the two receive each other',
     () => visitor.frames(BOT).length > 5 && line.narrow().length > 800,
+    'the two receive each other',
   );
   return { roomName, visitor, line };
 }
@@ -52,7 +53,7 @@ async function talk(visitor: RoomGuest, line: RoomLine, limitMs = 15_000): Promi
  */
 async function talkOrEnd(visitor: RoomGuest, line: RoomLine): Promise<boolean> {
   const talking = talk(visitor, line, 45_000).then(() => true);
-  const lost = until('the call ends', () => line.losses.length > 0, 60_000).then(() => false);
+  const lost = until(() => line.losses.length > 0, 'the call ends').then(() => false);
   for (const way of [talking, lost]) way.catch(() => undefined);
   return Promise.race([talking, lost]);
 }
@@ -64,7 +65,7 @@ t.test('RT-62 a connection that breaks and is taken up again costs the call noth
   const { visitor, line } = await meet(t, await useStack(t), 'resume');
   const { SimulateScenarioKind } = loadRtc(silentLogger);
   await line.link.room.simulateScenario(SimulateScenarioKind.SIMULATE_SIGNAL_RECONNECT);
-  await until('the connection stands again', () => states(line).includes('reconnected'));
+  await until(() => states(line).includes('reconnected'), 'the connection stands again');
   await talk(visitor, line);
   t.same(states(line), ['reconnecting', 'reconnected']);
   t.same([line.stops, line.losses], [[], []]);
@@ -83,8 +84,8 @@ t.test(
           : SimulateScenarioKind.SIMULATE_NODE_FAILURE;
       await line.link.room.simulateScenario(scenario);
       await until(
-        'it stands again',
         () => states(line).filter((state) => state === 'reconnected').length === round,
+        'it stands again',
       );
       if (await talkOrEnd(visitor, line)) {
         t.comment(`round ${round}: talking again within ${(monotonicMs() - brokeAtMs).toFixed(0)} ms`);
@@ -111,7 +112,7 @@ t.test(
     const { roomName, line } = await meet(t, stack, 'visitor-anew');
     // The media server throws the earlier connection of the same person out.
     const again = await joinAsGuest(t, stack, roomName, VISITOR);
-    await until('the new connection carries audio', () => again.frames(BOT).length > 5);
+    await until(() => again.frames(BOT).length > 5, 'the new connection carries audio');
     await talk(again, line);
     t.same([line.stops, line.losses], [[], []]);
   },
@@ -124,7 +125,7 @@ t.test(
     const { visitor, line } = await meet(t, stack, 'restart');
     const killedAtMs = monotonicMs();
     await stack.killServer();
-    await until('the break is noticed', () => states(line).includes('reconnecting'));
+    await until(() => states(line).includes('reconnecting'), 'the break is noticed');
     await stack.startServer();
     const startedAtMs = monotonicMs();
     const goesOn = await talkOrEnd(visitor, line);
@@ -152,7 +153,7 @@ t.test(
     // What the bot says meanwhile goes nowhere and holds nothing up.
     await line.speak(toneNarrow);
     line.transport.tellTranscript({ speaker: 'bot', text: 'hello', final: true, timestamp: 1 });
-    await until('the loss is told', () => line.losses.length > 0, 40_000);
+    await until(() => line.losses.length > 0, 'the loss is told');
     const lostAfterMs = monotonicMs() - killedAtMs;
     t.match(line.losses, [{ kind: 'broken', isOurs: true, reason: 'the media server is gone' }]);
     t.same(line.stops, []);

@@ -1,9 +1,10 @@
 import t from 'tap';
 import { monotonicMs, sleepMs } from '../../src/platform/clock.ts';
 import type { RoomTransportOptions } from '../../src/slot/room/room-transport.ts';
+import { joinAsGuest, mediaServer, type RoomGuest } from '../harness/room-guest.ts';
+import { joinAsBot, openRoomLine, type RoomLine } from '../harness/room-line.ts';
+import { until } from '../harness/wait.ts';
 import { type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, mediaServer, type RoomGuest, until } from './room-guest.ts';
-import { joinAsBot, openRoomLine, type RoomLine } from './room-line.ts';
 
 const BOT = 'bot-test';
 const VISITOR = 'widget-user-12345678';
@@ -18,8 +19,8 @@ async function meet(
   const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
   const line = await openRoomLine(t, stack, roomName, VISITOR, options);
   await until(
-    'the two receive each other',
     () => visitor.frames(BOT).length > 5 && line.narrow().length > 800,
+    'the two receive each other',
   );
   return { roomName, visitor, line };
 }
@@ -61,7 +62,7 @@ t.test('a goodbye is heard to its end before the line is closed', async (t) => {
   const since = visitor.frames(BOT).length;
   await line.speak(tone, 500);
   line.transport.sendMark('goodbye');
-  await until('the goodbye has left', () => line.marks.length === 1);
+  await until(() => line.marks.length === 1, 'the goodbye has left');
   await line.transport.hangUp('the bot said goodbye');
   const loud = visitor
     .frames(BOT)
@@ -74,7 +75,7 @@ t.test('RT-62 a customer who leaves has hung up', async (t) => {
   const media = mediaServer(await useStack(t));
   const { roomName, visitor, line } = await meet(t, 'leaves');
   await visitor.leave();
-  await until('the bot is told', () => line.stops.length > 0);
+  await until(() => line.stops.length > 0, 'the bot is told');
   t.same(line.stops, ['the customer hung up']);
   t.same(line.losses, []);
   await line.transport.close(1000, 'the customer hung up');
@@ -85,7 +86,7 @@ t.test('RT-62 a SIP caller who is gone before the bot begins has hung up', async
   const stack = await useStack(t);
   const roomName = uniqueRoom(t, stack, 'too-late');
   const line = await openRoomLine(t, stack, roomName, 'sip-caller', { isSip: true });
-  await until('the bot is told', () => line.stops.length > 0);
+  await until(() => line.stops.length > 0, 'the bot is told');
   t.match(line.stops, [/hung up before/]);
 });
 
@@ -95,18 +96,18 @@ t.test(
     const media = mediaServer(await useStack(t));
     const removed = await meet(t, 'removed');
     await media.removeParticipant(removed.roomName, VISITOR);
-    await until('the bot is told', () => removed.line.losses.length > 0);
+    await until(() => removed.line.losses.length > 0, 'the bot is told');
     t.match(removed.line.losses, [{ kind: 'closed', isOurs: true, reason: /sent out of the room/ }]);
 
     const deleted = await meet(t, 'deleted');
     await media.deleteRoom(deleted.roomName);
-    await until('the bot is told', () => deleted.line.losses.length > 0);
+    await until(() => deleted.line.losses.length > 0, 'the bot is told');
     t.match(deleted.line.losses, [{ kind: 'closed', isOurs: true }]);
     await deleted.line.transport.close(1000, '');
 
     const evicted = await meet(t, 'evicted');
     await media.removeParticipant(evicted.roomName, BOT);
-    await until('the bot is told', () => evicted.line.losses.length > 0);
+    await until(() => evicted.line.losses.length > 0, 'the bot is told');
     t.match(evicted.line.losses, [{ kind: 'closed', isOurs: true, reason: /participant_removed/ }]);
     t.same([removed.line.stops, deleted.line.stops, evicted.line.stops], [[], [], []]);
     await evicted.line.transport.close(1000, '');
@@ -124,9 +125,9 @@ t.test('RT-62 a room that was lost before the conversation began is told to it',
     },
   });
   await mediaServer(stack).deleteRoom(roomName);
-  await until('the link is told', () => gone !== '');
+  await until(() => gone !== '', 'the link is told');
   const line = await openRoomLine(t, stack, roomName, VISITOR, { link });
-  await until('the transport tells it', () => line.losses.length > 0);
+  await until(() => line.losses.length > 0, 'the transport tells it');
   t.match(line.losses, [{ kind: 'closed', isOurs: true }]);
 });
 
@@ -158,7 +159,7 @@ t.test('RT-63 a customer who comes within the solo time is served, with no end i
   const line = await openRoomLine(t, stack, roomName, VISITOR, { timeScale: 0.1 });
   line.transport.tick();
   const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
-  await until('the late visitor is heard', () => line.narrow().length > 800);
+  await until(() => line.narrow().length > 800, 'the late visitor is heard');
   const untilMs = monotonicMs() + 6_500;
   while (monotonicMs() < untilMs) {
     line.transport.tick();
@@ -179,9 +180,9 @@ t.test('a room that was handed back is neither ended nor watched any more', asyn
   line.transport.tick();
   t.match(await media.participant(roomName, VISITOR), { identity: VISITOR }, 'the customer stays');
   const before = line.narrow().length;
-  await until('the customer is still heard', () => line.narrow().length > before + 800);
+  await until(() => line.narrow().length > before + 800, 'the customer is still heard');
   await visitor.leave();
-  await until('the customer has left', () => link.people().length === 0);
+  await until(() => link.people().length === 0, 'the customer has left');
   line.transport.tick();
   t.same([line.stops, line.losses], [[], []], 'and nothing is told');
 });

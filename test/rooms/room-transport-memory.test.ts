@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { sleepMs } from '../../src/platform/clock.ts';
+import { joinAsBot } from '../harness/room-line.ts';
+import { until } from '../harness/wait.ts';
 import { uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { until } from './room-guest.ts';
-import { joinAsBot } from './room-line.ts';
 
 const SETTLING_ROUNDS = 8;
 const ROUNDS = 15;
@@ -31,7 +31,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
  * least of several looks, since garbage that nobody has collected yet is not kept.
  */
 async function settledMb(): Promise<number> {
-  await until('the threads end', () => ofProcess('status', 'Threads') < IDLE_THREADS, 60_000);
+  await until(() => ofProcess('status', 'Threads') < IDLE_THREADS, 'the threads end');
   let leastMb = Number.POSITIVE_INFINITY;
   for (let look = 0; look < LOOKS; look++) {
     collectGarbage();
@@ -55,7 +55,7 @@ t.test('RT-62 a process that joins and leaves rooms again and again grows by lit
     await bot.publish();
     bot.sendAudio(new Int16Array(1_600).fill(1_000));
     // Seldom, on a busy machine, a connection of the SDK stays silent; what a join keeps is asked here, not that.
-    await until('the audio arrives', () => heard > 5, HEARD_WITHIN_MS).catch(() => silentRounds++);
+    await until(() => heard > 5, 'the audio arrives', HEARD_WITHIN_MS).catch(() => silentRounds++);
     await Promise.all([bot.leave(), listener.leave()]);
   };
   for (let round = 0; round < SETTLING_ROUNDS; round++) await joinTwice();

@@ -1,10 +1,11 @@
 import t from 'tap';
 import { monotonicMs } from '../../src/platform/clock.ts';
+import { joinAsGuest, type RoomGuest } from '../harness/room-guest.ts';
+import { openRoomLine, type RoomLine } from '../harness/room-line.ts';
+import { until } from '../harness/wait.ts';
 import { humanClip, wideHumanClip } from '../listen/fixtures/human-clips.ts';
 import { describeFound, findAudio, levelDbfs } from '../stack/correlate.ts';
 import { type Test, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { joinAsGuest, type RoomGuest, until } from './room-guest.ts';
-import { openRoomLine, type RoomLine } from './room-line.ts';
 
 const SPEECH = 'goforward.raw';
 const BOT = 'bot-test';
@@ -21,8 +22,8 @@ async function meet(
   const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
   const line = await openRoomLine(t, stack, roomName, VISITOR);
   await until(
-    'the two receive each other',
     () => visitor.frames(BOT).length > 10 && line.narrow().length > 1_600,
+    'the two receive each other',
   );
   return { roomName, visitor, line };
 }
@@ -47,7 +48,7 @@ t.test('RT-62 customer and bot hear each other whole, at both rates and at the r
   await Promise.all([line.speak(narrow), visitor.play(wide)]);
   const enough = () =>
     visitor.heard(BOT).length - toVisitor > spokenMs * 8 && line.wide().length - toBot > spokenMs * 16;
-  await until('all of it was heard', enough, 30_000);
+  await until(enough, 'all of it was heard');
 
   const found = {
     'the visitor hears the bot': findAudio(narrow, visitor.heard(BOT)),
@@ -71,14 +72,14 @@ t.test('RT-62 what the bot has not said yet is dropped at once when it is interr
     // All of it lies in the queue, far more than the pacer ever keeps there.
     await line.speak(tone(900), 900);
     t.ok(line.transport.unplayedMs > 500, 'there is something to drop');
-    await until('the visitor hears the bot', () => loudFrames(visitor, startedAtMs).length > 5);
+    await until(() => loudFrames(visitor, startedAtMs).length > 5, 'the visitor hears the bot');
     const firstMs = (loudFrames(visitor, startedAtMs)[0]?.atMs ?? 0) - startedAtMs;
     const clearedAtMs = monotonicMs();
     line.transport.sendMark('behind the dropped');
     line.transport.sendClear();
     const clearingMs = monotonicMs() - clearedAtMs;
     t.equal(line.transport.unplayedMs, 0, 'nothing is queued');
-    await until('a second passes', () => monotonicMs() - clearedAtMs > 1_000);
+    await until(() => monotonicMs() - clearedAtMs > 1_000, 'a second passes');
     const lastMs = (loudFrames(visitor, clearedAtMs).at(-1)?.atMs ?? clearedAtMs) - clearedAtMs;
     t.comment(
       `round ${round}: first sound at the far end after ${firstMs.toFixed(0)} ms, last one ${lastMs.toFixed(0)} ms after the clear; clearing took ${clearingMs.toFixed(2)} ms`,
@@ -95,8 +96,8 @@ t.test(
     const since = monotonicMs();
     // `speak` gives one and the same frame again and again and spoils it after each.
     await line.speak(tone(1_000), 1_000);
-    await until('the tone was heard', () => loudFrames(visitor, since).length >= 45);
-    await until('it is over', () => line.transport.unplayedMs === 0);
+    await until(() => loudFrames(visitor, since).length >= 45, 'the tone was heard');
+    await until(() => line.transport.unplayedMs === 0, 'it is over');
     const wrong = loudFrames(visitor, since)
       .slice(3, -3)
       .filter(({ samples }) => Math.abs(levelDbfs(samples) - levelDbfs(tone(20))) > 3);
@@ -107,14 +108,14 @@ t.test(
 t.test('RT-62 marks are answered when the audio before them has left, in order', async (t) => {
   const { line } = await meet(t, 'marks');
   line.transport.sendMark('nothing before it');
-  await until('the first mark', () => line.marks.length === 1);
+  await until(() => line.marks.length === 1, 'the first mark');
   const startedAtMs = monotonicMs();
   await line.speak(tone(400), 400);
   line.transport.sendMark('one');
   await line.speak(tone(400), 400);
   line.transport.sendMark('two');
   t.equal(line.marks.length, 1, 'none is answered while its audio lies in the queue');
-  await until('both marks', () => line.marks.length === 3);
+  await until(() => line.marks.length === 3, 'both marks');
   t.same(
     line.marks.map(({ name }) => name),
     ['nothing before it', 'one', 'two'],
@@ -130,7 +131,7 @@ t.test('RT-62 nobody but the customer is heard, and nobody else’s audio is sen
   const stranger = await joinAsGuest(t, stack, roomName, 'stranger-1');
   const line = await openRoomLine(t, stack, roomName, VISITOR);
   const lateStranger = await joinAsGuest(t, stack, roomName, 'bot-other');
-  await until('the customer is heard', () => line.narrow().length > 8_000);
+  await until(() => line.narrow().length > 8_000, 'the customer is heard');
   await Promise.all([
     stranger.play(toneWide(1_000, 600)),
     lateStranger.play(toneWide(1_000, 900)),
@@ -145,7 +146,7 @@ t.test('RT-62 nobody but the customer is heard, and nobody else’s audio is sen
 
   const since = line.narrow().length;
   await visitor.play(toneWide(500));
-  await until('the customer is still heard', () => levelDbfs(line.narrow().subarray(since)) > LOUD_DBFS);
+  await until(() => levelDbfs(line.narrow().subarray(since)) > LOUD_DBFS, 'the customer is still heard');
 });
 
 t.test('RT-62 keys go both ways', async (t) => {
@@ -156,14 +157,14 @@ t.test('RT-62 keys go both ways', async (t) => {
   const line = await openRoomLine(t, stack, roomName, 'sip-caller', { isSip: true });
   // Messages reach whoever receives something already.
   const isReceived = () => caller.frames(BOT).length > 5 && other.frames(BOT).length > 5;
-  await until('all receive each other', () => isReceived() && line.narrow().length > 800);
+  await until(() => isReceived() && line.narrow().length > 800, 'all receive each other');
   line.transport.sendDtmf?.('19x#d');
-  await until('the bot’s keys', () => caller.keys.length === 4);
+  await until(() => caller.keys.length === 4, 'the bot’s keys');
   t.same(caller.keys, ['1', '9', '#', 'D'], 'in order; what is no key is passed over');
   await other.room.localParticipant?.publishDtmf(7, '7');
   await caller.room.localParticipant?.publishDtmf(5, '5');
   await caller.room.localParticipant?.publishDtmf(10, '*');
-  await until('the caller’s keys', () => line.keys.length === 2);
+  await until(() => line.keys.length === 2, 'the caller’s keys');
   t.same(line.keys, ['5', '*'], 'and nobody else’s');
 });
 
@@ -182,7 +183,7 @@ t.test(
     line.transport.tellTranscript({ speaker: 'customer', text: 'hello', final: true, timestamp: 2 });
     line.transport.tellTranscript({ speaker: 'bot', text: 'ü'.repeat(20_000), final: true, timestamp: 3 });
     line.link.say('to-all', 'done');
-    await until('the lines', () => visitor.messages.length === 4 && stranger.messages.length > 0);
+    await until(() => visitor.messages.length === 4 && stranger.messages.length > 0, 'the lines');
     const [first, second, long] = visitor.messages;
     t.equal(first?.topic, 'transcript');
     t.same(JSON.parse(first?.text ?? ''), { speaker: 'bot', text: 'नमस्ते', final: false, timestamp: 1.5 });

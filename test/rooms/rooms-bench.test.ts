@@ -3,7 +3,7 @@ import { benchRooms, describeRooms } from '../../bench/rooms.ts';
 
 t.test(
   'the bench of room calls dials telephones, hears every bot and counts what came',
-  { timeout: 200_000 },
+  { timeout: 280_000 },
   async (t) => {
     const said: string[] = [];
     const figures = await benchRooms(

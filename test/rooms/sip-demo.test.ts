@@ -4,7 +4,7 @@ import { projectPath } from '../../src/platform/project-paths.ts';
 
 t.test(
   'R1 R19 R27 the SIP demo calls a number of the bot through the real media server and hangs up in order',
-  { timeout: 200_000 },
+  { timeout: 280_000 },
   async (t) => {
     const ran = await run([projectPath('dist/test/stack/sip-demo.js'), '--short'], { TMPDIR: t.testdir() });
     t.equal(ran.code, 0, `${ran.stdout.slice(-3_000)}\n${ran.stderr}`);

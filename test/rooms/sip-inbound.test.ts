@@ -1,28 +1,28 @@
 import t from 'tap';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { ANSWER, eventOf, OPENING, piecesIn, SipHarness, SPOKEN, wireOf } from '../harness/sip-harness.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import { ownStack, uniqueNumber } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { ANSWER, eventOf, OPENING, piecesIn, SipHouse, SPOKEN, wireOf } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 2, stack: await ownStack(t) });
-const { plane } = house;
+t.setTimeout(280_000);
+const harness = await SipHarness.start(t, { slots: 2, stack: await ownStack(t) });
+const { plane } = harness;
 /** Which header of the INVITE becomes which attribute; the control plane's own trunks pass every X-header on like this. */
 const HEADERS = { 'X-Account': 'sip.h.x-account', 'X-Tier': 'sip.h.x-tier' };
 
 t.test(
   'R1 R89 RT-62 an inbound call is answered by the bot of the number, understood, and heard at the telephone',
   async (t) => {
-    const { number, room } = await house.openNumber(t, HEADERS);
-    const session = house.serve(house.bot());
+    const { number, room } = await harness.openNumber(t, HEADERS);
+    const session = harness.serve(harness.bot());
     const before = plane.results.length;
     const caller = uniqueNumber();
     const speech = humanSpeech('goforward.raw');
     const media = await openRtpEndpoint(t);
     const peer = await startSipp(t, 'uac-call', {
       media,
-      to: house.stack.sipAddress,
+      to: harness.stack.sipAddress,
       fromUser: caller,
       toUser: number,
       headers: { 'X-Account': 'ACC-7', 'X-Tier': 'gold' },
@@ -31,9 +31,9 @@ t.test(
     const answer = await peer.until((message) => message.status === 200 && message.cseqMethod === 'INVITE');
     const ring = peer.messages.find((message) => message.status === 180);
     t.comment(`answered ${(answer.atMs - (ring?.atMs ?? Number.NaN)).toFixed(0)} ms after the first ring`);
-    await house.botFinished(session, media);
+    await harness.botFinished(session, media);
     await media.play(speech);
-    const result = await house.nextResult(before);
+    const result = await harness.nextResult(before);
     t.equal((await peer.finished).exitCode, 0, `the dialog went as written\n${wireOf(peer)}`);
 
     const asked = plane.requests.at(-1);
@@ -68,27 +68,27 @@ t.test(
       ],
       'what was said is understood',
     );
-    const sides = house.recording(result);
+    const sides = harness.recording(result);
     const heard = piecesIn(sides.bot, media.heard());
     t.ok(heard.share > 0.5, `the bot at the telephone: ${heard.text}`);
     const said = piecesIn(speech, sides.caller);
     t.ok(said.share > 0.5, `the caller in the recording: ${said.text}`);
-    await house.untilClear(room, 2);
+    await harness.untilClear(room, 2);
   },
 );
 
 t.test('RT-31 a caller who gives up while it rings: no answer, no conversation, a result', async (t) => {
-  const { number, room } = await house.openNumber(t);
-  const body = house.bot();
+  const { number, room } = await harness.openNumber(t);
+  const body = harness.bot();
   plane.config = () => ({ status: 200, body, delayMs: 2_500 });
   const before = plane.results.length;
   const peer = await startSipp(t, 'uac-cancel', {
-    to: house.stack.sipAddress,
+    to: harness.stack.sipAddress,
     fromUser: uniqueNumber(),
     toUser: number,
     cancelAfterMs: 1_500,
   });
-  const result = await house.nextResult(before);
+  const result = await harness.nextResult(before);
   t.equal((await peer.finished).exitCode, 0, wireOf(peer));
   t.notOk(
     peer.messages.some((message) => message.status === 200 && message.cseqMethod === 'INVITE'),
@@ -103,7 +103,7 @@ t.test('RT-31 a caller who gives up while it rings: no answer, no conversation, 
     recording_url: null,
     end_detail: { cause: 'left_before_answer' },
   });
-  await house.untilClear(room, 2);
+  await harness.untilClear(room, 2);
 });
 
 t.test(
@@ -113,61 +113,61 @@ t.test(
       [404, { detail: 'no such bot' }],
       [503, { detail: 'outside_active_hours: closed on Sunday' }],
     ] as const) {
-      const { number, room } = await house.openNumber(t);
+      const { number, room } = await harness.openNumber(t);
       plane.config = () => ({ status, body });
       const before = plane.results.length;
       const peer = await startSipp(t, 'uac-call', {
-        to: house.stack.sipAddress,
+        to: harness.stack.sipAddress,
         fromUser: uniqueNumber(),
         toUser: number,
       });
       const answer = await peer.until((message) => (message.status ?? 0) >= 200);
       t.match(answer, { status: 486 }, `after ${status} the caller gets ${answer.startLine}`);
-      await house.untilClear(room, 2);
+      await harness.untilClear(room, 2);
       t.equal(plane.results.length, before);
     }
   },
 );
 
 t.test('RT-25 a caller who hangs up at once leaves nothing behind', async (t) => {
-  const { number, room } = await house.openNumber(t);
-  house.serve(house.bot());
+  const { number, room } = await harness.openNumber(t);
+  harness.serve(harness.bot());
   const before = plane.results.length;
   const peer = await startSipp(t, 'uac-call', {
     media: await openRtpEndpoint(t),
-    to: house.stack.sipAddress,
+    to: harness.stack.sipAddress,
     fromUser: uniqueNumber(),
     toUser: number,
     hangUpAfterMs: 400,
   });
-  const result = await house.nextResult(before);
+  const result = await harness.nextResult(before);
   t.match(result, { disconnected_by: 'customer', answered_at: String });
   t.ok(result.call_duration_seconds < 5);
   t.equal((await peer.finished).exitCode, 0, wireOf(peer));
-  await house.untilClear(room, 2);
+  await harness.untilClear(room, 2);
 });
 
 t.test(
   'RT-85 RT-94 host and slot die in an inbound call: the next main closes the room, and the result is delivered',
   async (t) => {
-    const { number, room } = await house.openNumber(t);
-    const session = house.serve(house.bot());
+    const { number, room } = await harness.openNumber(t);
+    const session = harness.serve(harness.bot());
     const media = await openRtpEndpoint(t);
     const peer = await startSipp(t, 'uac-call', {
       media,
-      to: house.stack.sipAddress,
+      to: harness.stack.sipAddress,
       fromUser: uniqueNumber(),
       toUser: number,
     });
-    await house.botFinished(session, media);
-    const worker = (await house.appliance.health())?.workers?.find((entry) => entry.room_name === room);
+    await harness.botFinished(session, media);
+    const worker = (await harness.appliance.health())?.workers?.find((entry) => entry.room_name === room);
     if (!worker?.pid) throw new Error('no slot has the call');
-    const mainGone = house.appliance.signalMain('SIGKILL');
+    const mainGone = harness.appliance.signalMain('SIGKILL');
     process.kill(worker.pid, 'SIGKILL');
     await mainGone;
-    await house.appliance.launch();
-    await peer.until((message) => message.method === 'BYE', 30_000);
-    const result = await house.resultOf(session);
+    await harness.appliance.launch();
+    await peer.until((message) => message.method === 'BYE', 60_000);
+    const result = await harness.resultOf(session);
     t.match(result, {
       disconnected_by: 'error',
       call_direction: 'inbound',
@@ -176,6 +176,6 @@ t.test(
       end_detail: { salvaged: true },
     });
     t.equal((await peer.finished).exitCode, 0, wireOf(peer));
-    await house.untilClear(room, 2);
+    await harness.untilClear(room, 2);
   },
 );

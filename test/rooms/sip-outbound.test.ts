@@ -1,25 +1,34 @@
 import t from 'tap';
+import { humanSpeech } from '../harness/human-speech.ts';
+import {
+  ANSWER,
+  eventOf,
+  OPENING,
+  piecesIn,
+  SipHarness,
+  SPOKEN,
+  TRUNK_NUMBER,
+  wireOf,
+} from '../harness/sip-harness.ts';
 import { openRtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import { uniqueNumber } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { ANSWER, eventOf, OPENING, piecesIn, SipHouse, SPOKEN, TRUNK_NUMBER, wireOf } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 2 });
-const { plane } = house;
+t.setTimeout(280_000);
+const harness = await SipHarness.start(t, { slots: 2 });
+const { plane } = harness;
 
 t.test(
   'R20 RT-31 RT-62 a dialled call: rung, answered, spoken with in both directions, hung up by the customer',
   async (t) => {
-    const session = house.serve(house.bot());
+    const session = harness.serve(harness.bot());
     const before = plane.results.length;
     const speech = humanSpeech('goforward.raw');
     const media = await openRtpEndpoint(t);
     const peer = await startSipp(t, 'uas-answer', { media, ringMs: 4_000, hangUpAfterMs: 20_000 });
-    await house.pointTrunkAt(peer);
+    await harness.pointTrunkAt(peer);
     const to = uniqueNumber();
-    const accepted = await house.dialout({ to_number: to, connected_event: { order: 'A-17' } });
+    const accepted = await harness.dialout({ to_number: to, connected_event: { order: 'A-17' } });
     const invite = await peer.until((message) => message.method === 'INVITE');
     t.match(invite.startLine, to.slice(1), 'the number is called');
     t.match(invite.headers.from?.[0], TRUNK_NUMBER, 'from the number of the trunk');
@@ -37,9 +46,9 @@ t.test(
       `first packet of the bot ${((media.counts().firstAtMs ?? 0) - answeredAtMs).toFixed(0)} ms after ACK`,
     );
     // The opening takes three seconds; then it is the customer's turn.
-    await house.botFinished(session, media);
+    await harness.botFinished(session, media);
     await media.play(speech);
-    const result = await house.nextResult(before);
+    const result = await harness.nextResult(before);
     const { exitCode } = await peer.finished;
     t.equal(exitCode, 0, `the dialog went as written\n${wireOf(peer)}`);
 
@@ -53,7 +62,7 @@ t.test(
       call_id: accepted.call_id,
       room_name: accepted.room_name,
       stream_id: accepted.call_id,
-      trunk_id: house.trunk,
+      trunk_id: harness.trunk,
       ringing_at: String,
       answered_at: String,
     });
@@ -78,12 +87,12 @@ t.test(
       ],
       'what was said is understood, and nothing from before the answer',
     );
-    const sides = house.recording(result);
+    const sides = harness.recording(result);
     const heard = piecesIn(sides.bot, media.heard());
     t.ok(heard.share > 0.5, `the bot at the far end: ${heard.text}`);
     const said = piecesIn(speech, sides.caller);
     t.ok(said.share > 0.5, `the customer in the recording: ${said.text}`);
-    await house.untilClear(accepted.room_name, 2);
+    await harness.untilClear(accepted.room_name, 2);
   },
 );
 
@@ -96,12 +105,12 @@ t.test('R101 R102 RT-62 what the far end answers is told as it is', async (t) =>
     ['uas-404', 404, 'Not Found', 'error'],
     ['uas-503', 503, 'Service Unavailable', 'error'],
   ] as const) {
-    house.serve(house.bot());
+    harness.serve(harness.bot());
     const before = plane.results.length;
     const peer = await startSipp(t, scenario);
-    await house.pointTrunkAt(peer);
-    const { room_name: room } = await house.dialout({ to_number: uniqueNumber() });
-    const result = await house.nextResult(before);
+    await harness.pointTrunkAt(peer);
+    const { room_name: room } = await harness.dialout({ to_number: uniqueNumber() });
+    const result = await harness.nextResult(before);
     t.match(
       result,
       {
@@ -119,35 +128,35 @@ t.test('R101 R102 RT-62 what the far end answers is told as it is', async (t) =>
     t.match(eventOf(result, 'not_answered'), { sip_code: code, sip_status: status }, 'R170');
     t.notOk(eventOf(result, 'call_started'), 'no conversation began');
     t.equal((await peer.finished).exitCode, 0, wireOf(peer));
-    await house.untilClear(room, 2);
+    await harness.untilClear(room, 2);
   }
 });
 
 t.test(
   'RT-62 a call that is cancelled while it rings: CANCEL on the wire, and the result says so',
   async (t) => {
-    house.serve(house.bot());
+    harness.serve(harness.bot());
     const before = plane.results.length;
     const peer = await startSipp(t, 'uas-ring-forever');
-    await house.pointTrunkAt(peer);
-    const call = await house.dialout({ to_number: uniqueNumber() });
+    await harness.pointTrunkAt(peer);
+    const call = await harness.dialout({ to_number: uniqueNumber() });
     await peer.until((message) => message.status === 180);
-    t.equal(await house.hangUp(call.call_id), 200);
+    t.equal(await harness.hangUp(call.call_id), 200);
     await peer.until((message) => message.method === 'CANCEL');
-    t.match(await house.nextResult(before), {
+    t.match(await harness.nextResult(before), {
       disconnected_by: 'error',
       answered_at: null,
       call_duration_seconds: 0,
       end_detail: { cause: 'ordered' },
     });
-    await house.untilClear(call.room_name, 2);
-    t.equal(await house.hangUp(call.call_id), 200, 'a second time is no error');
+    await harness.untilClear(call.room_name, 2);
+    t.equal(await harness.hangUp(call.call_id), 200, 'a second time is no error');
   },
 );
 
 t.test('RT-25 the bot hangs up: one BYE, verified, and the line is quiet', async (t) => {
-  const session = house.serve(
-    house.bot({
+  const session = harness.serve(
+    harness.bot({
       llm: {
         provider: 'scripted',
         rules: [
@@ -166,12 +175,12 @@ t.test('RT-25 the bot hangs up: one BYE, verified, and the line is quiet', async
   const before = plane.results.length;
   const media = await openRtpEndpoint(t);
   const peer = await startSipp(t, 'uas-answer', { media });
-  await house.pointTrunkAt(peer);
-  const { room_name: room } = await house.dialout({ to_number: uniqueNumber() });
-  await house.botFinished(session, media);
+  await harness.pointTrunkAt(peer);
+  const { room_name: room } = await harness.dialout({ to_number: uniqueNumber() });
+  await harness.botFinished(session, media);
   await media.play(humanSpeech('goforward.raw'));
-  await peer.until((message) => message.method === 'BYE' && message.direction === 'received', 20_000);
-  const result = await house.nextResult(before);
+  await peer.until((message) => message.method === 'BYE' && message.direction === 'received', 60_000);
+  const result = await harness.nextResult(before);
   t.match(result, { disconnected_by: 'bot', end_detail: { cause: 'end_call' } });
   t.match(eventOf(result, 'hung_up'), { status: 'gone' }, 'it was looked whether the leg is gone');
   await peer.finished;
@@ -180,11 +189,11 @@ t.test('RT-25 the bot hangs up: one BYE, verified, and the line is quiet', async
     1,
     `hung up once\n${wireOf(peer)}`,
   );
-  await house.untilClear(room, 2);
+  await harness.untilClear(room, 2);
 });
 
 t.test('R149 two dialouts with two config_urls run at once and report to two receivers', async (t) => {
-  const { ForeignPlane } = await import('../support/foreign-plane.ts');
+  const { ForeignPlane } = await import('../harness/foreign-plane.ts');
   const [one, two] = [await ForeignPlane.start(), await ForeignPlane.start()];
   t.teardown(() => Promise.all([one.close(), two.close()]));
   for (const [name, other] of [
@@ -194,12 +203,12 @@ t.test('R149 two dialouts with two config_urls run at once and report to two rec
     other.config = () => ({ status: 200, body: other.scriptedBot({ opening_message: `I am ${name}.` }) });
   }
   const peer = await startSipp(t, 'uas-answer', { calls: 2, hangUpAfterMs: 4_000 });
-  await house.pointTrunkAt(peer);
+  await harness.pointTrunkAt(peer);
   const before = plane.results.length;
   const numbers = [uniqueNumber(), uniqueNumber()] as const;
   const calls = await Promise.all(
     [one, two].map((other, i) =>
-      house.dialout({ to_number: numbers[i], config_url: `http://127.0.0.1:${other.port}/config` }),
+      harness.dialout({ to_number: numbers[i], config_url: `http://127.0.0.1:${other.port}/config` }),
     ),
   );
   const [first, second] = [(await one.until(1))[0], (await two.until(1))[0]];
@@ -208,5 +217,5 @@ t.test('R149 two dialouts with two config_urls run at once and report to two rec
   t.equal(one.results.length + two.results.length, 2);
   t.equal(plane.results.length, before, 'the host’s own control plane was told of neither');
   t.equal(one.requests[0]?.secret, undefined, 'and neither stranger got the core secret');
-  for (const call of calls) await house.untilClear(call.room_name, 2);
+  for (const call of calls) await harness.untilClear(call.room_name, 2);
 });

@@ -1,20 +1,20 @@
 import t from 'tap';
 import type { CallResults } from '../../src/contracts/call-results.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { eventOf, SipHarness, SPOKEN, type TapTest, wireOf } from '../harness/sip-harness.ts';
 import { openRtpEndpoint, type RtpEndpoint } from '../stack/rtp-endpoint.ts';
 import { type SippPeer, type SippScenario, startSipp } from '../stack/sipp-peer.ts';
 import { ownStack, uniqueNumber } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { eventOf, SipHouse, SPOKEN, type TapTest, wireOf } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 3, stack: await ownStack(t) });
+t.setTimeout(280_000);
+const harness = await SipHarness.start(t, { slots: 3, stack: await ownStack(t) });
 const speech = humanSpeech('goforward.raw');
 const ANNOUNCED = 'I am putting you through now.';
 const SORRY = 'That did not work, I am still here.';
 
 /** A bot that passes on whoever says the phrase. */
 function desk(destination: string): Record<string, unknown> {
-  return house.bot({
+  return harness.bot({
     opening_message: 'Hello.',
     stt: { provider: 'scripted', script: [SPOKEN, 'thank you'] },
     llm: {
@@ -62,17 +62,17 @@ async function transferTo(
   options: { hangUpAfterMs?: number; destination?: string },
   live: (media: RtpEndpoint, session: string) => Promise<unknown> = async () => undefined,
 ): Promise<Transferred> {
-  const session = house.serve(desk(options.destination ?? '+912240000001'));
+  const session = harness.serve(desk(options.destination ?? '+912240000001'));
   const media = await openRtpEndpoint(t);
   const { hangUpAfterMs } = options;
   const peer = await startSipp(t, scenario, { media, ...(hangUpAfterMs ? { hangUpAfterMs } : {}) });
-  await house.pointTrunkAt(peer);
-  const { room_name: room } = await house.dialout({ to_number: uniqueNumber() });
-  await house.botFinished(session, media);
+  await harness.pointTrunkAt(peer);
+  const { room_name: room } = await harness.dialout({ to_number: uniqueNumber() });
+  await harness.botFinished(session, media);
   await media.play(speech);
-  await peer.until((message) => message.method === 'REFER', 30_000);
+  await peer.until((message) => message.method === 'REFER', 60_000);
   await live(media, session);
-  return { result: await house.resultOf(session), peer, media, room };
+  return { result: await harness.resultOf(session), peer, media, room };
 }
 
 const byes = (peer: SippPeer) => peer.messages.filter((message) => message.method === 'BYE').length;
@@ -109,7 +109,7 @@ t.test('R114 R115 R116 R170 RT-34 a REFER that is accepted and comes through is 
     `not at the 202, but when the new line had answered, ${waitedMs.toFixed(0)} ms later`,
   );
   t.equal(byes(peer), 1, `hung up once, by one of the two\n${wireOf(peer)}`);
-  await house.untilClear(room, 3);
+  await harness.untilClear(room, 3);
 });
 
 for (const [scenario, code, status] of [
@@ -123,7 +123,7 @@ for (const [scenario, code, status] of [
         t,
         scenario,
         { destination: 'sip:desk@192.0.2.9', hangUpAfterMs: 9_000 },
-        (media, session) => house.botFinished(session, media, media.heard().length / 8),
+        (media, session) => harness.botFinished(session, media, media.heard().length / 8),
       );
       const refer = peer.messages.find((message) => message.method === 'REFER');
       t.match(refer?.headers['refer-to']?.[0], 'sip:desk@192.0.2.9', 'a SIP URI goes out as it is');
@@ -136,7 +136,7 @@ for (const [scenario, code, status] of [
       t.match(eventOf(result, 'transfer_failed'), { sip_code: code, sip_status: status }, 'R170');
       t.ok(said(result).includes(SORRY), `the customer is told: ${said(result).join(' / ')}`);
       t.equal(byes(peer), 1, `the customer hung up later\n${wireOf(peer)}`);
-      await house.untilClear(room, 3);
+      await harness.untilClear(room, 3);
     },
   );
 }
@@ -150,7 +150,7 @@ t.test('RT-34 a customer who hangs up while nobody answers the REFER was not pas
   });
   t.notOk(eventOf(result, 'transfer_sent'));
   t.equal(byes(peer), 1, wireOf(peer));
-  await house.untilClear(room, 3);
+  await harness.untilClear(room, 3);
 });
 
 t.test(
@@ -159,24 +159,24 @@ t.test(
     const { result, peer, room } = await transferTo(t, 'uas-refer-taken', { hangUpAfterMs: 1_000 });
     t.match(result, { disconnected_by: 'bot', was_transferred: true, transfer_failed_reason: null });
     t.equal(byes(peer), 1, wireOf(peer));
-    await house.untilClear(room, 3);
+    await harness.untilClear(room, 3);
   },
 );
 
 t.test('RT-34 an inbound caller is passed on in the same way', async (t) => {
-  const { number, room } = await house.openNumber(t);
-  const session = house.serve(desk('tel:+912240000002'));
-  const before = house.plane.results.length;
+  const { number, room } = await harness.openNumber(t);
+  const session = harness.serve(desk('tel:+912240000002'));
+  const before = harness.plane.results.length;
   const media = await openRtpEndpoint(t);
   const peer = await startSipp(t, 'uac-refer-accept', {
     media,
-    to: house.stack.sipAddress,
+    to: harness.stack.sipAddress,
     fromUser: uniqueNumber(),
     toUser: number,
   });
-  await house.botFinished(session, media);
+  await harness.botFinished(session, media);
   await media.play(speech);
-  const result = await house.nextResult(before);
+  const result = await harness.nextResult(before);
   t.equal((await peer.finished).exitCode, 0, wireOf(peer));
   t.match(result, {
     call_direction: 'inbound',
@@ -185,5 +185,5 @@ t.test('RT-34 an inbound caller is passed on in the same way', async (t) => {
     transfer_destination: 'tel:+912240000002',
     transfer_method: 'livekit_sip_refer',
   });
-  await house.untilClear(room, 3);
+  await harness.untilClear(room, 3);
 });

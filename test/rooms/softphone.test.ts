@@ -1,29 +1,29 @@
 import t from 'tap';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { eventOf, piecesIn, SipHarness, SPOKEN, untilHeard, withPause } from '../harness/sip-harness.ts';
 import { startBaresip } from '../stack/baresip-peer.ts';
 import { uniqueNumber } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { eventOf, piecesIn, SipHouse, SPOKEN } from './sip-house.ts';
 
-t.setTimeout(240_000);
-const house = await SipHouse.start(t, { slots: 2 });
+t.setTimeout(280_000);
+const harness = await SipHarness.start(t, { slots: 2 });
 
 t.test(
   'R20 RT-62 a softphone is dialled, heard and understood, its keys come in, and it hangs up',
   async (t) => {
     const speech = humanSpeech('goforward.raw');
     const to = uniqueNumber();
-    const phone = await startBaresip(t, { speech, user: to });
-    await house.pointTrunkAt(phone);
+    const phone = await startBaresip(t, { speech: withPause(speech), user: to });
+    await harness.pointTrunkAt(phone);
     // It talks from the first moment on; the opening is to be heard whole all the same.
-    const session = house.serve(house.bot({ vad: { protect_opening: true } }));
-    const accepted = await house.dialout({ to_number: to });
+    const session = harness.serve(harness.bot({ vad: { protect_opening: true } }));
+    const accepted = await harness.dialout({ to_number: to });
     await phone.until('CALL_ESTABLISHED');
-    await talkedLongEnough();
+    await untilHeard(() => phone.heard(), 3);
     await phone.sendDigits('42');
-    await talkedLongEnough();
+    await untilHeard(() => phone.heard(), 4);
     await phone.hangUp();
 
-    const result = await house.resultOf(session);
+    const result = await harness.resultOf(session);
     t.match(result, { disconnected_by: 'customer', transport: 'rtc_sip', answered_at: String });
     const said = result.transcript.filter(({ speaker }) => speaker === 'customer').map(({ text }) => text);
     t.ok(
@@ -32,32 +32,27 @@ t.test(
     );
     const keys = result.events.filter(({ event }) => event === 'dtmf').map(({ digit }) => digit);
     t.same(keys, ['4', '2'], 'each key once');
-    const sides = house.recording(result);
+    const sides = harness.recording(result);
     const heard = piecesIn(sides.bot, phone.heard());
     t.ok(heard.share > 0.5, `the bot at the softphone: ${heard.text}`);
     const recorded = piecesIn(speech, sides.caller);
     t.ok(recorded.share > 0.5, `the softphone in the recording: ${recorded.text}`);
     t.comment(heard.text);
     t.comment(recorded.text);
-    await house.untilClear(accepted.room_name, 2);
+    await harness.untilClear(accepted.room_name, 2);
   },
 );
 
 t.test('R102 RT-62 a softphone that declines by hand is a rejection', async (t) => {
   const to = uniqueNumber();
   const phone = await startBaresip(t, { answer: 'manual', user: to });
-  await house.pointTrunkAt(phone);
-  const session = house.serve(house.bot());
-  const accepted = await house.dialout({ to_number: to });
+  await harness.pointTrunkAt(phone);
+  const session = harness.serve(harness.bot());
+  const accepted = await harness.dialout({ to_number: to });
   await phone.until('CALL_INCOMING');
   await phone.hangUp();
-  const result = await house.resultOf(session);
+  const result = await harness.resultOf(session);
   t.match(result, { disconnected_by: 'rejected', transcript: [], answered_at: null });
   t.match(eventOf(result, 'not_answered'), { sip_code: 486 });
-  await house.untilClear(accepted.room_name, 2);
+  await harness.untilClear(accepted.room_name, 2);
 });
-
-/** The recording is said twice in such a time, and the bot's opening once. */
-function talkedLongEnough(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 6_000));
-}

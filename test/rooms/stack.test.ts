@@ -4,10 +4,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { RoomServiceClient, WebhookReceiver } from 'livekit-server-sdk';
 import t from 'tap';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { until } from '../harness/wait.ts';
 import { startBaresip } from '../stack/baresip-peer.ts';
 import { describeFound, findAudio } from '../stack/correlate.ts';
 import { findLeftovers } from '../stack/leftovers.ts';
@@ -16,7 +17,6 @@ import { inboundRouteTo } from '../stack/sip-routes.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
 import { ownStack, uniqueNumber, uniqueRoom, useStack } from '../stack/use-stack.ts';
-import { humanSpeech } from '../support/human-speech.ts';
 
 const COMMAND = fileURLToPath(
   new URL(`../stack/stack-command.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
@@ -181,13 +181,5 @@ function statOf(pid: number): string[] | null {
     return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? null;
   } catch {
     return null;
-  }
-}
-
-async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 20_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`this did not come true: ${what}`);
-    await wait(20);
   }
 }

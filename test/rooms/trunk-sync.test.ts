@@ -2,13 +2,14 @@ import { SIPInboundTrunkInfo, SipClient } from 'livekit-server-sdk';
 import t, { type Test } from 'tap';
 import { SIP_ROOM_PREFIX } from '../../src/contracts/rooms.ts';
 import { MediaServer } from '../../src/platform/media-server.ts';
-import { testBot } from '../control/running-control.ts';
-import { type SettingsPlane, startPlane } from '../control/settings/settings-plane.ts';
+import { testBot } from '../harness/control.ts';
+import { type SettingsPlane, startPlane } from '../harness/settings-harness.ts';
+import { until } from '../harness/wait.ts';
 import { startSipp } from '../stack/sipp-peer.ts';
 import type { Stack } from '../stack/start-stack.ts';
 import { ownStack, uniqueNumber, useStack } from '../stack/use-stack.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 const CARRIER = {
   name: 'Carrier',
@@ -22,7 +23,7 @@ const CARRIER = {
 };
 
 /** The trunks and numbers of a control plane beside a real media server. */
-interface Rig {
+interface SyncHarness {
   plane: SettingsPlane;
   sip: SipClient;
   // biome-ignore lint/suspicious/noExplicitAny: the test looks at whatever came back.
@@ -35,7 +36,7 @@ interface Rig {
   }>;
 }
 
-async function rig(t: Test, stack: Stack): Promise<Rig> {
+async function syncHarness(t: Test, stack: Stack): Promise<SyncHarness> {
   const plane = await startPlane({
     seeds: {
       livekit_url: stack.wsUrl,
@@ -45,7 +46,7 @@ async function rig(t: Test, stack: Stack): Promise<Rig> {
   });
   await plane.bots.put(testBot());
   const sip = new SipClient(stack.url, stack.apiKey, stack.apiSecret);
-  const ask: Rig['ask'] = async (method, path, body, status) => {
+  const ask: SyncHarness['ask'] = async (method, path, body, status) => {
     const answer = await plane.call(method, `/api/v1${path}`, { body, headers: plane.as('admin') });
     const wanted = status ?? (method === 'POST' ? 201 : method === 'DELETE' ? 204 : 200);
     if (answer.status !== wanted) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
@@ -74,7 +75,7 @@ async function rig(t: Test, stack: Stack): Promise<Rig> {
 }
 
 t.test('a trunk and its numbers are brought to the media server, once', async (t) => {
-  const { plane, ask, inServer } = await rig(t, await useStack(t));
+  const { plane, ask, inServer } = await syncHarness(t, await useStack(t));
   const number = uniqueNumber();
   const trunk = await ask('POST', '/trunks', CARRIER);
   await ask('POST', '/numbers', { number, bot_id: 'clinic', trunk_id: trunk.id });
@@ -103,7 +104,7 @@ t.test('a trunk and its numbers are brought to the media server, once', async (t
 
 t.test('what was changed by hand in the media server is put right, and what is not ours stays', async (t) => {
   const stack = await useStack(t);
-  const { plane, sip, ask, inServer } = await rig(t, stack);
+  const { plane, sip, ask, inServer } = await syncHarness(t, stack);
   const foreign = await sip.createSipInboundTrunk('by hand', [uniqueNumber()]);
   t.teardown(() => sip.deleteSipTrunk(foreign.sipTrunkId));
   const trunk = await ask('POST', '/trunks', CARRIER);
@@ -143,7 +144,7 @@ t.test('what was changed by hand in the media server is put right, and what is n
 });
 
 t.test('a number moves between trunks, and a trunk that is switched off goes', async (t) => {
-  const { plane, sip, ask, inServer } = await rig(t, await useStack(t));
+  const { plane, sip, ask, inServer } = await syncHarness(t, await useStack(t));
   const [first, second] = [uniqueNumber(), uniqueNumber()];
   const a = await ask('POST', '/trunks', { name: 'A', direction: 'inbound' });
   const b = await ask('POST', '/trunks', { name: 'B', direction: 'inbound' });
@@ -173,7 +174,7 @@ t.test('a number moves between trunks, and a trunk that is switched off goes', a
 });
 
 t.test('what the media server refuses is told, and the other trunks go on', async (t) => {
-  const { plane, sip, ask, inServer } = await rig(t, await useStack(t));
+  const { plane, sip, ask, inServer } = await syncHarness(t, await useStack(t));
   const taken = uniqueNumber();
   const foreign = await sip.createSipInboundTrunk('by hand', [taken]);
   t.teardown(() => sip.deleteSipTrunk(foreign.sipTrunkId));
@@ -188,7 +189,7 @@ t.test('what the media server refuses is told, and the other trunks go on', asyn
 });
 
 t.test('R157 outbound calls go through the default trunk once the media server has it', async (t) => {
-  const { plane, ask } = await rig(t, await useStack(t));
+  const { plane, ask } = await syncHarness(t, await useStack(t));
   const place = () =>
     plane.call('POST', '/api/v1/calls', {
       body: { bot_id: 'clinic', to_number: '+911140001234' },
@@ -225,7 +226,7 @@ t.test(
   async (t) => {
     // Its own: houses of other tests would send this caller away.
     const stack = await ownStack(t);
-    const { plane, ask } = await rig(t, stack);
+    const { plane, ask } = await syncHarness(t, stack);
     const number = uniqueNumber();
     const trunk = await ask('POST', '/trunks', {
       ...CARRIER,
@@ -274,7 +275,7 @@ t.test(
 
 t.test('a media server that is away is told, and caught up with when it is back', async (t) => {
   const stack = await ownStack(t);
-  const { plane, ask, inServer } = await rig(t, stack);
+  const { plane, ask, inServer } = await syncHarness(t, stack);
   const trunk = await ask('POST', '/trunks', CARRIER);
   await plane.media.sync.run();
   await stack.killServer();
@@ -294,7 +295,7 @@ t.test('a media server that is away is told, and caught up with when it is back'
 
 t.test('a media server that is entered later gets the trunks at once', async (t) => {
   const stack = await useStack(t);
-  const { plane, ask, inServer } = await rig(t, stack);
+  const { plane, ask, inServer } = await syncHarness(t, stack);
   await ask('PATCH', '/settings', { values: { livekit_url: null } });
   plane.media.start();
   const trunk = await ask('POST', '/trunks', CARRIER);
@@ -308,7 +309,7 @@ t.test('a media server that is entered later gets the trunks at once', async (t)
 });
 
 t.test('of changes that come while a pass is at work none is put off', async (t) => {
-  const { plane, ask, inServer } = await rig(t, await useStack(t));
+  const { plane, ask, inServer } = await syncHarness(t, await useStack(t));
   plane.media.start();
   const trunk = await ask('POST', '/trunks', CARRIER);
   for (let i = 0; i < 30; i++) {
@@ -321,7 +322,7 @@ t.test('of changes that come while a pass is at work none is put off', async (t)
 });
 
 t.test('a trunk is tried by OPTIONS, and by a call that rings once', async (t) => {
-  const { plane, ask } = await rig(t, await useStack(t));
+  const { plane, ask } = await syncHarness(t, await useStack(t));
   const busy = await startSipp(t, 'uas-486');
   const trunk = await ask('POST', '/trunks', { ...CARRIER, direction: 'outbound', address: busy.address });
   const test = (body: object) => ask('POST', `/trunks/${trunk.id}/test`, body, 200);
@@ -341,13 +342,3 @@ t.test('a trunk is tried by OPTIONS, and by a call that rings once', async (t) =
   await ask('POST', `/trunks/${trunk.id}/test`, { to_number: '+15550000009' }, 422);
   t.same((await plane.media.setup())?.dialling, null, 'it is no default');
 });
-
-async function until<T>(find: () => Promise<T | undefined | false>): Promise<T> {
-  const deadlineMs = performance.now() + 20_000;
-  for (;;) {
-    const found = await find();
-    if (found) return found;
-    if (performance.now() > deadlineMs) throw new Error(`it did not come about: ${find.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}

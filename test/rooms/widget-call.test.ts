@@ -4,13 +4,14 @@ import { TokenVerifier } from 'livekit-server-sdk';
 import t from 'tap';
 import { audioKernels } from '../../src/platform/audio-kernels.ts';
 import { readWav } from '../../src/platform/wav.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { joinAsGuest, mediaServer } from '../harness/room-guest.ts';
+import { until } from '../harness/wait.ts';
 import { describeFound, findAudio } from '../stack/correlate.ts';
 import { useStack } from '../stack/use-stack.ts';
-import { Appliance } from '../support/appliance.ts';
-import { humanSpeech } from '../support/human-speech.ts';
-import { joinAsGuest, mediaServer, until } from './room-guest.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const SPOKEN = 'go forward ten meters';
 const ANSWER = 'Very well, I am going forward by ten meters now.';
@@ -99,7 +100,7 @@ t.test(
     const bot = before[0]?.identity ?? '';
     // The page reads along; a line grows while it is heard.
     const lines = () => visitor.messages.flatMap(({ topic, text }) => (topic === 'transcript' ? [text] : []));
-    await until('the bot has said its opening', () => lines().some((line) => line.includes(OPENING)), 30_000);
+    await until(() => lines().some((line) => line.includes(OPENING)), 'the bot has said its opening');
     const speech = humanSpeech('goforward.raw');
     // On a busy machine real audio has gaps, and a bot that did not understand is told again, as people do.
     for (let tries = 0; tries < 3 && !lines().some((line) => line.includes(ANSWER)); tries++) {
@@ -110,7 +111,7 @@ t.test(
           .slice(before)
           .map((line) => JSON.parse(line) as Line);
       const answered = () => said().some(({ speaker, text }) => speaker === 'bot' && REPLIES.includes(text));
-      await until('the bot has answered', answered, 40_000);
+      await until(answered, 'the bot has answered');
     }
     await visitor.leave();
 
@@ -137,7 +138,7 @@ t.test(
     const said = findAudio(speech, sides[0] ?? new Int16Array());
     t.comment(`the visitor in the recording: ${describeFound(said)}`);
     t.ok(said.share >= 0.5 && said.levelDbfs > said.knownLevelDbfs - 6, 'recorded, as loud as it was');
-    await untilAsync(async () => (await media.listRooms([room])).length === 0);
+    await until(async () => (await media.listRooms([room])).length === 0);
     await appliance.until((health) => health.fleet_available === 1);
   },
 );
@@ -149,7 +150,7 @@ t.test('R142 a bot outside its hours gets nobody into a room', async (t) => {
   const answer = await ask({ bot_id: 'night', api_key: nightKey });
   t.match([answer.status, await answer.json()], [503, { code: 'outside_active_hours' }]);
   t.equal(answer.headers.get('access-control-allow-origin'), '*');
-  await untilAsync(
+  await until(
     async () => !(await mediaServer(stack).listRooms()).some(({ name }) => name.startsWith('widget-night-')),
   );
   const { items } = await admin('GET', '/call-records?bot_id=night');
@@ -174,7 +175,7 @@ function wide(narrow: Int16Array): Int16Array {
 // biome-ignore lint/suspicious/noExplicitAny: the record as an outsider reads it.
 async function untilRecord(room: string): Promise<any> {
   let found: Record<string, unknown> | undefined;
-  await untilAsync(async () => {
+  await until(async () => {
     const { items } = await admin('GET', '/call-records?bot_id=shop');
     for (const { session_id: id } of items) {
       const record = await admin('GET', `/call-records/${id}`);
@@ -183,12 +184,4 @@ async function untilRecord(room: string): Promise<any> {
     return found !== undefined;
   });
   return found;
-}
-
-async function untilAsync(condition: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > deadlineMs) throw new Error(`it did not come about: ${condition.toString()}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { loadScenario, ScenarioHouse, scenarioNames } from './scenario-house.ts';
+import { loadScenario, ScenarioHarness, scenarioNames } from '../harness/scenario-harness.ts';
 
 /**
  * The conversations of test/scenarios over the real wires, several at a time on one appliance. SCENARIO names those
@@ -8,11 +8,11 @@ import { loadScenario, ScenarioHouse, scenarioNames } from './scenario-house.ts'
 t.setTimeout(280_000);
 const wanted = process.env.SCENARIO;
 const names = scenarioNames().filter((name) => !wanted || name.includes(wanted));
-const house = await ScenarioHouse.start(t);
+const harness = await ScenarioHarness.start(t);
 
-// All are begun at once; the house lets in as many as it has slots for.
+// All are begun at once; the harness lets in as many as it has slots for.
 const played = names.flatMap((name) =>
-  loadScenario(name).wires.map((wire) => ({ name, wire, call: house.play(name, wire) })),
+  loadScenario(name).wires.map((wire) => ({ name, wire, call: harness.play(name, wire) })),
 );
 for (const { call } of played) call.catch(() => undefined);
 
@@ -26,18 +26,18 @@ for (const { name, wire, call } of played) {
 }
 
 t.test('RT-76 after all calls no watcher spins in a slot', async (t) => {
-  const share = await house.idleCpuShare(3_000);
+  const share = await harness.idleCpuShare(3_000);
   t.ok(share < 0.6, `all idle slots together take ${(share * 100).toFixed(1)} % of a core`);
 });
 
 t.test('RT-76 the log is one JSON object a line, in any script, and holds no word of a caller', async (t) => {
   // What greets the person who started it is no JSON and begins otherwise.
-  const lines = house.log.split('\n').filter((line) => line.startsWith('{'));
+  const lines = harness.log.split('\n').filter((line) => line.startsWith('{'));
   for (const line of lines) {
     if (!isJson(line)) t.fail(`this line is no JSON: ${line.slice(0, 200)}`);
   }
   t.comment(`${lines.length} lines were read`);
-  t.notMatch(house.log, /seven three nine|मेरा ऑर्डर|cancel this order/i);
+  t.notMatch(harness.log, /seven three nine|मेरा ऑर्डर|cancel this order/i);
 });
 
 function isJson(line: string): boolean {

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { runCli } from '../cli/entry.ts';
-import { Appliance } from '../support/appliance.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { runCli } from '../harness/command-line.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 /** The command line against a whole appliance: the call record is read over its API. */
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 const SECRET = 'a-core-secret-for-this-test';
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-scenario-'));
+const folder = tempFolder();
 const appliance = await Appliance.start({ CORE_SECRET: SECRET, SLOTS: '2' });
 t.teardown(async () => {
   await appliance.destroy();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const RUN_TIMEOUT_MS = 90_000;

@@ -1,13 +1,14 @@
 import t from 'tap';
-import { type DiallerCall, placeCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import { undocumentedKeys } from '../../src/contracts/call-events.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
-import { Appliance } from '../support/appliance.ts';
-import { ForeignPlane } from '../support/foreign-plane.ts';
-import { humanSpeech } from '../support/human-speech.ts';
+import { Appliance } from '../harness/appliance.ts';
+import { ForeignPlane } from '../harness/foreign-plane.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
+import { placeWhenFree } from '../harness/place-call.ts';
 
 /** Who speaks when, in calls over the wire: the caller's audio is human, what was understood is scripted. */
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 t.jobs = 3;
 const plane = await ForeignPlane.start();
 const appliance = await Appliance.start({ ...plane.env, SLOTS: '3' });
@@ -37,7 +38,7 @@ async function callWith(
   const botId = `bot-${bots.size}`;
   const body = plane.scriptedBot(change);
   bots.set(botId, body);
-  const call = await placeCall({ url: `${appliance.callUrl}${botId}`, readyTimeoutMs: 20_000 });
+  const call = await placeWhenFree({ url: `${appliance.callUrl}${botId}` });
   await live(call);
   await call.hangUp();
   const deadline = Date.now() + 20_000;
@@ -57,10 +58,10 @@ async function callWith(
 
 /** Says something into the middle of what the bot is saying, and hears it out. */
 async function sayOver(call: DiallerCall, speech: Int16Array): Promise<void> {
-  await call.event('bot_started', 15_000);
+  await call.event('bot_started', 60_000);
   await call.until(() => false, 800);
   const spoken = await call.say(speech);
-  await call.until(() => call.quietMs > 2_000 && !call.botIsSpeaking, 20_000);
+  await call.until(() => call.quietMs > 2_000 && !call.botIsSpeaking, 60_000);
   await call.until(() => performance.now() > spoken.endedAtMs + 1_000, 5_000);
 }
 
@@ -164,7 +165,7 @@ t.test('R96 R168 RT-22 the bot that has said goodbye hangs up by itself', async 
     },
     async (call) => {
       await call.say(sentence);
-      t.ok(await call.event('hangup', 20_000));
+      t.ok(await call.event('hangup', 60_000));
     },
   );
   t.equal(told.result.disconnected_by, 'bot');

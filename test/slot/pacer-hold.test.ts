@@ -1,7 +1,7 @@
 import t from 'tap';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/contracts/limits.ts';
 import { Pacer } from '../../src/slot/speak/pacer.ts';
-import { mulberry32 } from './turn/walk.ts';
+import { seededRandom } from '../harness/seeded-random.ts';
 
 const LEAD_MS = 200;
 
@@ -137,7 +137,7 @@ t.test(
   'RT-14 RT-17 whatever is pushed, paused and resumed, the caller hears all of it once and in order',
   async (t) => {
     for (let seed = 1; seed <= 60; seed++) {
-      const random = mulberry32(seed);
+      const random = seededRandom(seed);
       const far = line();
       let pushed = 0;
       let unit = 1;

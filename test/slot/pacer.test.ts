@@ -2,6 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
 import { FRAME_SAMPLES } from '../../src/contracts/limits.ts';
 import { Pacer } from '../../src/slot/speak/pacer.ts';
+import { until } from '../harness/wait.ts';
+
+const LEAD_MS = 100;
+const MAX_ROUNDS = 30;
 
 interface Sent {
   atMs: number;
@@ -43,26 +47,33 @@ function numbered(from: number, frames: number): Int16Array {
 }
 
 t.test('RT-43 frames leave on an absolute grid, the lead at once and the rest every 20 ms', async (t) => {
-  const { pacer, sent, ended } = pacerUnderTest(100);
-  pacer.push(pacer.epoch, 1, numbered(0, 40));
-  pacer.endUnit(pacer.epoch, 1);
-  t.ok(sent.length >= 5 && sent.length <= 7, `the lead leaves at once: ${sent.length} frames`);
-  await wait(900);
-  t.equal(sent.length, 40);
-  t.same(
-    sent.map((frame) => frame.first),
-    [...Array(40).keys()],
-    'in order, none missing or doubled',
-  );
-  const grid = sent.map((frame, i) => frame.playAtMs - i * 20);
-  t.ok(Math.max(...grid) - Math.min(...grid) < 0.001, 'play times lie on one grid: no drift');
-  t.same(
-    sent.map((frame) => frame.playAtSample),
-    sent.map((_, i) => 1000 + i * FRAME_SAMPLES),
-    'and so do their places on the line clock',
-  );
-  t.equal(ended.length, 1);
-  t.ok(Math.abs((ended[0]?.playEndMs ?? 0) - ((sent[0]?.playAtMs ?? 0) + 800)) < 0.001);
+  // A pacer that did not run for longer than its lead begins a new grid, so a round counts where this process ran.
+  for (let round = 1; ; round++) {
+    const { pacer, sent, ended } = pacerUnderTest(LEAD_MS);
+    pacer.push(pacer.epoch, 1, numbered(0, 40));
+    pacer.endUnit(pacer.epoch, 1);
+    const atOnce = sent.length;
+    await until(() => ended.length === 1, 'the end of the unit');
+    t.same(
+      sent.map((frame) => frame.first),
+      [...Array(40).keys()],
+      'in order, none missing or doubled',
+    );
+    const startMs = sent[0]?.atMs ?? 0;
+    const isLate = sent.some(({ atMs }, i) => i >= 7 && atMs - startMs - i * 20 > -LEAD_MS / 4);
+    if (isLate && round < MAX_ROUNDS) continue;
+    t.ok(atOnce >= 5 && atOnce <= 7, `the lead leaves at once: ${atOnce} frames`);
+    const grid = sent.map((frame, i) => frame.playAtMs - i * 20);
+    t.ok(Math.max(...grid) - Math.min(...grid) < 0.001, 'play times lie on one grid: no drift');
+    t.same(
+      sent.map((frame) => frame.playAtSample),
+      sent.map((_, i) => 1000 + i * FRAME_SAMPLES),
+      'and so do their places on the line clock',
+    );
+    t.equal(ended.length, 1);
+    t.ok(Math.abs((ended[0]?.playEndMs ?? 0) - ((sent[0]?.playAtMs ?? 0) + 800)) < 0.001);
+    return;
+  }
 });
 
 t.test('RT-16 nothing of a cancelled reply leaves after clear', async (t) => {
@@ -88,8 +99,7 @@ t.test('a voice slower than the line leaves a gap and no frames to catch up with
   await wait(200);
   pacer.push(pacer.epoch, 1, numbered(2, 10));
   t.ok(sent.length <= 6, 'after the gap the lead leaves, not everything that would be due');
-  await wait(300);
-  t.equal(sent.length, 12);
+  await until(() => sent.length === 12, 'the rest');
 });
 
 t.test('the rest of a finished unit is padded to a frame, that of an unfinished one waits', async (t) => {
@@ -103,10 +113,9 @@ t.test('the rest of a finished unit is padded to a frame, that of an unfinished 
   t.equal(ended.length, 2, 'a unit without audio ends too');
 });
 
-t.test('RT-74 the clock ticks while there is nothing to say', async (t) => {
+t.test('RT-74 the clock ticks while there is nothing to say', async () => {
   const { ticks } = pacerUnderTest(200);
-  await wait(450);
-  t.ok(ticks() >= 3, `${ticks()} ticks in 450 ms`);
+  await until(() => ticks() >= 3, 'three ticks');
 });
 
 t.test('RT-74 the clock ticks while live audio comes in frame by frame', async (t) => {
@@ -116,5 +125,5 @@ t.test('RT-74 the clock ticks while live audio comes in frame by frame', async (
     await wait(15);
   }
   t.equal(sent.length, 40);
-  t.ok(ticks() >= 4, `${ticks()} ticks in 600 ms`);
+  await until(() => ticks() >= 4, 'four ticks');
 });

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { PreemptiveGeneration } from '../../src/slot/call/preemptive-generation.ts';
 import type { AnswerRecord } from '../../src/slot/think/think-aloud.ts';
-import { ModelOnPaper, type Part, slowTool, talk, until } from './think/talk.ts';
+import { until } from '../harness/wait.ts';
+import { ModelOnPaper, type Part, slowTool, talk } from './think/talk.ts';
 
 function preempting(answers: Part[][], change: Parameters<typeof talk>[1] & { isOn?: boolean } = {}) {
   const { isOn = true, ...config } = change;

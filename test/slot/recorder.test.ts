@@ -1,13 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test as TestContext } from 'tap';
 import { readWav } from '../../src/platform/wav.ts';
 import { Recorder } from '../../src/slot/record/recorder.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 async function record(t: TestContext, play: (recorder: Recorder) => void | Promise<void>) {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-recorder-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = tempFolder();
   const path = join(folder, 'recording.wav');
   const recorder = await Recorder.create(path, (error) => t.fail(error.message));
   await play(recorder);

@@ -10,8 +10,8 @@ import { LateSession } from '../../src/slot/listen/late-session.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
 import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
 import type { CallAction } from '../../src/slot/turn/turn-driver.ts';
+import { humanSpeech } from '../harness/human-speech.ts';
 import { humanClip, wideHumanClip } from '../listen/fixtures/human-clips.ts';
-import { humanSpeech } from '../support/human-speech.ts';
 
 /**
  * The speech input of a call on a line without a wall clock: audio is fed as fast as it is looked at, so that every wait of

@@ -49,8 +49,8 @@ const RATE_HZ = 8_000;
 /** The source is a file that ends; a call of a test is shorter than this. */
 const SOURCE_SECONDS = 240;
 const LOOK_EVERY_MS = 10;
-const START_TIMEOUT_MS = 30_000;
-const COMMAND_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
+const COMMAND_TIMEOUT_MS = 30_000;
 /** Keys are sent with a pause, since baresip ends a key when the next one is pressed. */
 const KEY_MS = 160;
 
@@ -100,7 +100,7 @@ export async function startBaresip(t: Test, options: BaresipOptions = {}): Promi
         await wait(KEY_MS);
       }
     },
-    async until(eventType, timeoutMs = 20_000) {
+    async until(eventType, timeoutMs = 60_000) {
       const deadline = performance.now() + timeoutMs;
       for (;;) {
         const event = control.events.find(({ type }) => type === eventType);

@@ -74,7 +74,7 @@ export async function openRtpEndpoint(t: Test): Promise<RtpEndpoint> {
     heard: () => recording.heard(),
     digits: () => recording.digits,
     counts: () => ({ ...recording.counts(), sent: sender.sent }),
-    async until(condition, timeoutMs = 15_000) {
+    async until(condition, timeoutMs = 60_000) {
       const deadline = performance.now() + timeoutMs;
       while (!condition(endpoint)) {
         if (performance.now() > deadline) {

@@ -55,7 +55,7 @@ export class SipCaller implements DemoCaller {
   async answerAfter(
     sinceMs: number,
     quietMs = 700,
-    timeoutMs = 20_000,
+    timeoutMs = 60_000,
   ): Promise<DiallerEventOf<'bot_started'> | null> {
     const started = await this.event('bot_started', timeoutMs, sinceMs);
     if (!started) return null;

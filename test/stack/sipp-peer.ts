@@ -194,7 +194,7 @@ function watch(child: ChildProcess, traceFile: string, media: SippOptions['media
   void finished.then(() => {
     isOver = true;
   });
-  const until = async (what: (message: SipMessage) => boolean, timeoutMs = 20_000) => {
+  const until = async (what: (message: SipMessage) => boolean, timeoutMs = 60_000) => {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
       const over = isOver || performance.now() > deadline;
@@ -267,7 +267,7 @@ async function openSilentPort(): Promise<{ port: number; close(): void }> {
 /** Waits until somebody has the UDP port, as the kernel lists it. */
 async function listening(port: number, child: ChildProcess): Promise<void> {
   const local = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   while (!readFileSync('/proc/net/udp', 'latin1').includes(local)) {
     if (child.exitCode !== null || performance.now() > deadline)
       throw new Error(`sipp does not listen on port ${port} (exit code ${child.exitCode})`);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { compareTurns, drawTurns, drawTurnsSvg, TurnLab } from '../../../src/cli/turnlab/turn-lab.ts';
 import { projectPath } from '../../../src/platform/project-paths.ts';
-import { humanSpeech } from '../../support/human-speech.ts';
+import { humanSpeech } from '../../harness/human-speech.ts';
 
 const SECOND = 8_000;
 const lab = await TurnLab.open(process.env.MODEL_DIR ?? projectPath('models'), { turnModel: true });

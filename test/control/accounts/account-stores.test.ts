@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { createOneTimeTokens, ONE_TIME_LIFE_MS } from '../../../src/control/accounts/one-time-tokens.ts';
@@ -9,11 +7,12 @@ import { createApiKeyStore } from '../../../src/control/api-keys/api-key-store.t
 import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
 import { isoNow } from '../../../src/platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 import { apiKeyStoreConformance } from './api-key-store-conformance.ts';
 import { sessionStoreConformance } from './session-store-conformance.ts';
 import { userStoreConformance } from './user-store-conformance.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-account-stores-'));
+const folder = tempFolder();
 const opened: KeyValueStore[] = [];
 const fresh = () => {
   const store = openKeyValueStore(join(folder, String(opened.length)));
@@ -22,7 +21,6 @@ const fresh = () => {
 };
 t.teardown(async () => {
   for (const store of opened) await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 t.test('the LMDB user store keeps the promises of a user store', (t) =>

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { addUser, firstAdmin, loggedIn, runAccounts } from './running-accounts.ts';
+import { addUser, firstAdmin, loggedIn, runAccounts } from '../../harness/accounts-harness.ts';
 
 const HOUR_MS = 3_600_000;
 

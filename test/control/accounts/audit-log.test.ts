@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { type AuditEntry, hashOf } from '../../../src/control/audit/audit-entry.ts';
@@ -7,9 +5,10 @@ import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
 import { auditTables, verifyChain } from '../../../src/control/audit/verify-chain.ts';
 import { isoNow } from '../../../src/platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 import { auditLogConformance, note } from './audit-log-conformance.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-audit-'));
+const folder = tempFolder();
 const opened: KeyValueStore[] = [];
 const freshStore = () => {
   const store = openKeyValueStore(join(folder, String(opened.length)));
@@ -18,7 +17,6 @@ const freshStore = () => {
 };
 t.teardown(async () => {
   for (const store of opened) await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 t.test('the LMDB audit log keeps the promises of an audit log', (t) =>

@@ -50,8 +50,9 @@ t.test('the time of a comparison does not tell how much of a guess is right', as
     right: secret,
   };
   const tookMs: Record<string, number[]> = { firstWrong: [], lastWrong: [], right: [] };
-  const ROUNDS = 100;
-  for (let batch = 0; batch < 21; batch++) {
+  // Many short batches: some of them are over before another process takes the core.
+  const ROUNDS = 4;
+  for (let batch = 0; batch < 600; batch++) {
     for (const [name, guess] of Object.entries(guesses)) {
       const startMs = performance.now();
       for (let i = 0; i < ROUNDS; i++) matchesAnySecret(guess, [secret]);
@@ -59,7 +60,7 @@ t.test('the time of a comparison does not tell how much of a guess is right', as
     }
   }
   const best = Object.fromEntries(
-    Object.entries(tookMs).map(([name, all]) => [name, Math.min(...all.slice(3)) / ROUNDS]),
+    Object.entries(tookMs).map(([name, all]) => [name, Math.min(...all.slice(50)) / ROUNDS]),
   );
   t.comment(
     Object.entries(best)

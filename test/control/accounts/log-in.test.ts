@@ -8,7 +8,7 @@ import {
   type RunningAccounts,
   runAccounts,
   withTokens,
-} from './running-accounts.ts';
+} from '../../harness/accounts-harness.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +7,8 @@ import t from 'tap';
 import { userCommand } from '../../../src/cli/user.ts';
 import { auditTables } from '../../../src/control/audit/verify-chain.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
-import { firstAdmin, loggedIn, PASSWORD, runAccounts } from './running-accounts.ts';
+import { firstAdmin, loggedIn, PASSWORD, runAccounts } from '../../harness/accounts-harness.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 const own = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
 const entry = fileURLToPath(new URL(`./fixtures/operator-command${own}`, import.meta.url));
@@ -27,8 +27,7 @@ async function run(dataDir: string, args: string[], input = '') {
 }
 
 t.test('without a running plane users are managed on the store itself', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-operator-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = tempFolder();
   const nothing = await run(dataDir, ['user', 'list']);
   t.equal(nothing.code, 1);
   t.match(nothing.err, /there is no store/);
@@ -67,8 +66,7 @@ t.test('without a running plane users are managed on the store itself', async (t
 });
 
 t.test('the audit log is proved from the command line, and a change in it is found', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-operator-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = tempFolder();
   await openKeyValueStore(join(dataDir, 'store')).close();
   for (const name of ['a', 'b', 'c']) {
     const email = `${name}@example.org`;

@@ -10,7 +10,7 @@ import {
   PASSWORD,
   type RunningAccounts,
   runAccounts,
-} from './running-accounts.ts';
+} from '../../harness/accounts-harness.ts';
 
 /** "12345678901234567890" in base32: the secret of the vectors in RFC 6238, appendix B. */
 const RFC_SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';

@@ -1,5 +1,12 @@
 import t from 'tap';
-import { addUser, firstAdmin, loggedIn, PASSWORD, runAccounts, withTokens } from './running-accounts.ts';
+import {
+  addUser,
+  firstAdmin,
+  loggedIn,
+  PASSWORD,
+  runAccounts,
+  withTokens,
+} from '../../harness/accounts-harness.ts';
 
 t.test('a user is created, changed under If-Match, listed and removed', async (t) => {
   const run = await runAccounts();

@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import type { Bot } from '../../../src/contracts/bot.ts';
 import { createCallTickets, TICKET_LIFE_MS } from '../../../src/control/bots/call-tickets.ts';
 import { adoptPublishedBots, createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
-import { testBot } from '../running-control.ts';
+import { testBot } from '../../harness/control.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 t.test('bots of the first version of the product become bots with a draft and a version', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-adopt-'));
+  const folder = tempFolder();
   const store = openKeyValueStore(folder);
   t.teardown(async () => {
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   // That version knew this one table only.
   const old = store.table<Bot>('bots');

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { BOT_EXAMPLE } from '../../../src/control/bots/bot-views.ts';
-import { botServer, CORE_SECRET, NEW_BOT } from './bot-server.ts';
+import { botServer, NEW_BOT } from '../../harness/bots-harness.ts';
+import { CORE_SECRET } from '../../harness/served-api.ts';
 
 t.test('a bot is created with its defaults, and takes calls once it is published', async (t) => {
   const { ask, cached } = await botServer(t);
@@ -286,7 +287,7 @@ t.test('every change is in the audit log, with what it changed', async (t) => {
   );
   t.match(items[2], {
     target: 'bot:clinic',
-    actor: { id: 'usr_admin' },
+    actor: { id: 'admin' },
     before: { name: 'Clinic', version: 1 },
     after: { name: 'Two', version: 2 },
   });

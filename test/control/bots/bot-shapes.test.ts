@@ -6,7 +6,7 @@ import { demoBot } from '../../../src/control/bots/demo-bot.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
 import { autoDisposition } from '../../../src/control/calls/auto-disposition.ts';
-import { NEW_BOT } from './bot-server.ts';
+import { NEW_BOT } from '../../harness/bots-harness.ts';
 
 interface Described {
   description?: string;

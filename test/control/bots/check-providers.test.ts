@@ -3,7 +3,7 @@ import type { BotContent } from '../../../src/contracts/bot.ts';
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
 import { checkProviders } from '../../../src/control/bots/check-providers.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
-import { NEW_BOT } from './bot-server.ts';
+import { NEW_BOT } from '../../harness/bots-harness.ts';
 
 const { bot_id: _, ...fields } = NEW_BOT;
 const EVERY_KEY = ['deepgram', 'sarvam', 'soniox', 'gemini', 'openai', 'anthropic', 'elevenlabs', 'cartesia'];

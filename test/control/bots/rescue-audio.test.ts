@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Bot } from '../../../src/contracts/bot.ts';
@@ -16,14 +15,15 @@ import { rescueLines } from '../../../src/providers/spoken-lines/rescue-lines.ts
 import { SpeechCache, speechKey } from '../../../src/providers/spoken-lines/speech-cache.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
 import { samplesOf, toneOf } from '../../emulators/speech-tone.ts';
-import { testBot } from '../running-control.ts';
+import { testBot } from '../../harness/control.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(280_000);
 
 const logger = createLogger({ level: 'silent', role: 'test' });
 
 async function workshop(t: Test) {
-  const folder = mkdtempSync(join(tmpdir(), 'rescue-audio-'));
+  const folder = tempFolder();
   const cartesia = await startCartesia({ voice: { msPerChar: 5 } });
   const cache = new SpeechCache(join(folder, 'speech-cache'));
   const bots = new Map<string, Bot>();
@@ -38,7 +38,6 @@ async function workshop(t: Test) {
   t.teardown(async () => {
     await rescue.stop();
     await cartesia.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const tts = { provider: 'cartesia', voice: 'v-1', language: 'hi', base_url: cartesia.wsUrl };
   return { folder, cartesia, cache, bots, rescue, tts, keys };
@@ -100,11 +99,10 @@ t.test('a voice that refuses leaves the bot live and the next bot its turn', asy
 t.test(
   'creating live, publishing and rolling back tell that a bot went live; saving a draft does not',
   async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'rescue-publish-'));
+    const folder = tempFolder();
     const store = openKeyValueStore(folder);
     t.teardown(async () => {
       await store.close();
-      rmSync(folder, { recursive: true, force: true });
     });
     const nowIso = () => new Date().toISOString();
     const published: string[] = [];

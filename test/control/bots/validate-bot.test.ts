@@ -5,7 +5,7 @@ import { scanTemplate } from '../../../src/control/bots/bot-templates.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
 import { renderTemplate } from '../../../src/platform/render-template.ts';
-import { NEW_BOT } from './bot-server.ts';
+import { NEW_BOT } from '../../harness/bots-harness.ts';
 
 const { bot_id: _, ...fields } = NEW_BOT;
 

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { botServer, CORE_SECRET, NEW_BOT } from '../bots/bot-server.ts';
+import { botServer, NEW_BOT } from '../../harness/bots-harness.ts';
+import { CORE_SECRET } from '../../harness/served-api.ts';
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const ENTRY = fileURLToPath(new URL(`./fixtures/run-cache-command.${extension}`, import.meta.url));

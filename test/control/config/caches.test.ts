@@ -1,43 +1,43 @@
 import t from 'tap';
 import { createCacheRegistry } from '../../../src/control/caches/cache-registry.ts';
 import { TtlCache } from '../../../src/platform/ttl-cache.ts';
-import { testBot } from '../running-control.ts';
-import { configRig, HOUR_MS } from './rig.ts';
+import { configHarness, HOUR_MS } from '../../harness/config-harness.ts';
+import { testBot } from '../../harness/control.ts';
 
 t.test('R175 R176 a change made directly in the store is served after the TTL, not before', async (t) => {
-  const rig = configRig(t);
-  await rig.bots.put(testBot({ opening_message: 'old' }));
-  const greeting = async () => (await rig.open('clinic')).opening_message;
+  const harness = configHarness(t);
+  await harness.bots.put(testBot({ opening_message: 'old' }));
+  const greeting = async () => (await harness.open('clinic')).opening_message;
   t.equal(await greeting(), 'old');
-  await rig.bots.put(testBot({ opening_message: 'new' }));
+  await harness.bots.put(testBot({ opening_message: 'new' }));
   t.equal(await greeting(), 'old');
-  rig.clock.monotonicMs += HOUR_MS - 1;
+  harness.clock.monotonicMs += HOUR_MS - 1;
   t.equal(await greeting(), 'old', 'one millisecond before the hour is over');
-  rig.clock.monotonicMs += 2;
+  harness.clock.monotonicMs += 2;
   t.equal(await greeting(), 'new');
 });
 
 t.test('R177 an entry that is cleared by hand is read anew; unknown names are told apart', async (t) => {
-  const rig = configRig(t);
-  await rig.bots.put(testBot({ opening_message: 'old' }));
-  await rig.open('clinic');
-  await rig.bots.put(testBot({ opening_message: 'new' }));
+  const harness = configHarness(t);
+  await harness.bots.put(testBot({ opening_message: 'old' }));
+  await harness.open('clinic');
+  await harness.bots.put(testBot({ opening_message: 'new' }));
   const settings = new TtlCache<object>({ ttlMs: HOUR_MS, now: () => 0, max: 1 });
   await settings.get('system:settings', async () => ({}));
-  const caches = createCacheRegistry({ bots: rig.cached.cache, settings });
+  const caches = createCacheRegistry({ bots: harness.cached.cache, settings });
   t.equal(caches.clear('bot:other'), false);
   t.equal(caches.clear('bot:clinic'), true);
-  t.equal((await rig.open('clinic')).opening_message, 'new');
+  t.equal((await harness.open('clinic')).opening_message, 'new');
   t.equal(caches.clear('system:settings'), true);
   t.equal(caches.clear('system:settings'), false);
   for (const name of ['clinic', 'bot:', 'system', '']) t.equal(caches.clear(name), null, name);
 });
 
 t.test('what does not exist is not remembered as missing', async (t) => {
-  const rig = configRig(t);
-  await t.rejects(rig.open('clinic'), { code: 'not_found' });
-  await rig.bots.put(testBot());
-  t.match(await rig.open('clinic'), { bot_id: 'clinic' });
+  const harness = configHarness(t);
+  await t.rejects(harness.open('clinic'), { code: 'not_found' });
+  await harness.bots.put(testBot());
+  t.match(await harness.open('clinic'), { bot_id: 'clinic' });
 });
 
 t.test('callers that come together share one load; a failed load is asked again', async (t) => {

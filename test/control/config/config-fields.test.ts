@@ -2,7 +2,7 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import type { Bot } from '../../../src/contracts/bot.ts';
 import { RuntimeConfig } from '../../../src/contracts/runtime-config.ts';
-import { configRig } from './rig.ts';
+import { configHarness } from '../../harness/config-harness.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const schema = Compile(RuntimeConfig);
@@ -17,7 +17,7 @@ const POLICY = {
 t.test(
   'R179 every field of the config response is there, for the plainest bot and the fullest',
   async (t) => {
-    const rig = configRig(t);
+    const harness = configHarness(t);
     const full: Partial<Bot> = {
       post_call_analysis_prompt: 'Analyse.',
       qc_prompt: 'Judge.',
@@ -27,7 +27,7 @@ t.test(
       agent_desk: { enabled: true, context: { who: '{{crm.name}}' } },
     };
     for (const bot of [{}, full]) {
-      const served = await rig.call(bot);
+      const served = await harness.call(bot);
       t.ok(schema.Check(served), JSON.stringify(schema.Errors(served)));
       const optional = ['callback_detection', 'record_agent_leg', 'billing_increment_seconds'];
       const named = Object.keys(RuntimeConfig.properties).filter((name) => !optional.includes(name));
@@ -40,28 +40,28 @@ t.test(
 );
 
 t.test('R55 R85 each call has a UUID of its own, unless the campaign names the session', async (t) => {
-  const rig = configRig(t);
-  const first = await rig.call({});
-  const second = await rig.open('clinic');
+  const harness = configHarness(t);
+  const first = await harness.call({});
+  const second = await harness.open('clinic');
   t.match(first.session_id, UUID);
   t.match(second.session_id, UUID);
   t.not(first.session_id, second.session_id);
-  t.equal((await rig.open('clinic', { _campaign_session_id: 'run-7' })).session_id, 'run-7');
+  t.equal((await harness.open('clinic', { _campaign_session_id: 'run-7' })).session_id, 'run-7');
 });
 
 t.test('R56 results go to the address of this plane', async (t) => {
-  t.equal((await configRig(t).call({})).webhook_url, 'https://calls.example.com/api/v1/call-results');
+  t.equal((await configHarness(t).call({})).webhook_url, 'https://calls.example.com/api/v1/call-results');
 });
 
 t.test(
   'R57 R42 a direct bot gets its own prompt, a policy bot one that is built from the policy',
   async (t) => {
-    const rig = configRig(t);
-    const direct = await rig.call({ system_prompt: 'Be kind.\nHello {{crm.name}}.' }, { name: 'Asha' });
+    const harness = configHarness(t);
+    const direct = await harness.call({ system_prompt: 'Be kind.\nHello {{crm.name}}.' }, { name: 'Asha' });
     t.equal(direct.system_prompt, 'Be kind.\nHello Asha.');
     t.equal(direct.conversation_policy, null);
 
-    const policy = await rig.call(
+    const policy = await harness.call(
       { conversation_policy: POLICY, system_prompt: 'The office is in {{call.city}}.' },
       { name: 'Asha', company: 'Axis', city: 'Pune' },
     );
@@ -85,9 +85,9 @@ t.test(
 );
 
 t.test('R58 prompt_parts has all its keys, and its version follows the static half only', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const bot = { system_prompt: 'Fixed.\nYou speak with {{crm.name}}.' };
-  const plain = (await rig.call(bot, { name: 'Asha' })).prompt_parts;
+  const plain = (await harness.call(bot, { name: 'Asha' })).prompt_parts;
   t.match(plain, {
     mode: 'direct',
     cache_enabled: false,
@@ -99,7 +99,7 @@ t.test('R58 prompt_parts has all its keys, and its version follows the static ha
     cache_ttl_seconds: null,
   });
   const cache = { enabled: true, retention: '24h', ttl_seconds: 900 } as const;
-  const cached = (await rig.call({ ...bot, live_prompt_cache: cache }, { name: 'Ravi' })).prompt_parts;
+  const cached = (await harness.call({ ...bot, live_prompt_cache: cache }, { name: 'Ravi' })).prompt_parts;
   t.match(cached, {
     cache_enabled: true,
     static_version: plain?.static_version,
@@ -107,18 +107,18 @@ t.test('R58 prompt_parts has all its keys, and its version follows the static ha
     cache_retention: '24h',
     cache_ttl_seconds: 900,
   });
-  const other = await rig.call({ system_prompt: 'Fixed!\nYou speak with {{crm.name}}.' });
+  const other = await harness.call({ system_prompt: 'Fixed!\nYou speak with {{crm.name}}.' });
   t.not(other.prompt_parts?.static_version, plain?.static_version);
 });
 
 t.test('R59 the opening message is rendered', async (t) => {
-  const served = await configRig(t).call({ opening_message: 'Namaste {{crm.name}}.' }, { name: 'Asha' });
+  const served = await configHarness(t).call({ opening_message: 'Namaste {{crm.name}}.' }, { name: 'Asha' });
   t.equal(served.opening_message, 'Namaste Asha.');
 });
 
 t.test('the tuning of the pipeline is served as the bot has it', async (t) => {
-  const rig = configRig(t);
-  const served = await rig.call(
+  const harness = configHarness(t);
+  const served = await harness.call(
     {
       vad: { start_ms: 200, turn_model: 'off' },
       min_words_interruption: 3,
@@ -133,20 +133,20 @@ t.test('the tuning of the pipeline is served as the bot has it', async (t) => {
     re_engagement: { enabled: true, after_seconds: 5, prompts: ['Asha, are you there?'] },
     ambient_sound: { enabled: true, sound: 'office', gain_db: -30 },
   });
-  t.equal((await rig.call({})).ambient_sound, null);
+  t.equal((await harness.call({})).ambient_sound, null);
 });
 
 t.test('RT-41 the pronunciations of a bot are served with its config', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const pronunciations = [{ word: 'Meera', spoken: 'Mee rah' }];
-  t.same((await rig.call({ pronunciations })).pronunciations, pronunciations);
-  t.same((await rig.call({})).pronunciations, []);
+  t.same((await harness.call({ pronunciations })).pronunciations, pronunciations);
+  t.same((await harness.call({})).pronunciations, []);
 });
 
 t.test('R61 the keys of the system settings are injected, fallbacks included', async (t) => {
   const keys: Record<string, string> = { deepgram: 'key-d', openai: 'key-o', sarvam: 'key-s' };
-  const rig = configRig(t, { settings: { providerKey: (provider) => keys[provider] ?? null } });
-  const served = await rig.call({
+  const harness = configHarness(t, { settings: { providerKey: (provider) => keys[provider] ?? null } });
+  const served = await harness.call({
     stt: { provider: 'deepgram_flux', language: 'hi', fallbacks: [{ provider: 'sarvam' }] },
     llm: { provider: 'openai', model: 'm' },
     tts: { provider: 'espeak' },
@@ -159,11 +159,15 @@ t.test('R61 the keys of the system settings are injected, fallbacks included', a
   });
   t.strictSame(served.llm, { provider: 'openai', model: 'm', api_key: 'key-o' });
   t.strictSame(served.tts, { provider: 'espeak' }, 'a local engine needs none');
-  t.strictSame((await rig.bots.get('clinic'))?.llm, { provider: 'openai', model: 'm' }, 'the bot has none');
+  t.strictSame(
+    (await harness.bots.get('clinic'))?.llm,
+    { provider: 'openai', model: 'm' },
+    'the bot has none',
+  );
 });
 
 t.test('R62 tools come with their parameters, and voicemail detection brings its own', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const book = {
     type: 'http',
     name: 'book',
@@ -174,7 +178,7 @@ t.test('R62 tools come with their parameters, and voicemail detection brings its
     headers: { authorization: 'Bearer {{secret.crm_token}}', 'x-caller': '{{call.caller_id}}' },
     body: { day: '{{args.day}}' },
   } as const;
-  const served = await rig.call(
+  const served = await harness.call(
     {
       tools: [{ type: 'built_in', name: 'end_call' }, { type: 'built_in', name: 'transfer_call' }, book],
       transfer_numbers: { desk: '+912240000001' },
@@ -196,12 +200,12 @@ t.test('R62 tools come with their parameters, and voicemail detection brings its
     body: { day: '{{args.day}}' },
   });
   t.equal(served.tools[3]?.description, 'A machine.');
-  const off = await rig.call({ voicemail_detection: { enabled: false } });
+  const off = await harness.call({ voicemail_detection: { enabled: false } });
   t.strictSame(off.tools, []);
 });
 
 t.test('R41 transfers: numbers, targets and the message before, with their variables filled', async (t) => {
-  const served = await configRig(t).call(
+  const served = await configHarness(t).call(
     {
       transfer_numbers: { desk: '+912240000001', own: '{{crm.branch}}' },
       transfer_targets: [
@@ -219,26 +223,26 @@ t.test('R41 transfers: numbers, targets and the message before, with their varia
 });
 
 t.test('R64 R82 post-call prompts are rendered like the prompt, or null', async (t) => {
-  const rig = configRig(t);
-  const served = await rig.call(
+  const harness = configHarness(t);
+  const served = await harness.call(
     { post_call_analysis_prompt: 'Did {{crm.name}} agree?', qc_prompt: 'On {{system.timezone}} time?' },
     { name: 'Asha' },
   );
   t.equal(served.post_call_analysis_prompt, 'Did Asha agree?');
   t.equal(served.qc_prompt, 'On Asia/Kolkata time?');
-  const none = await rig.call({});
+  const none = await harness.call({});
   t.equal(none.post_call_analysis_prompt, null);
   t.equal(none.qc_prompt, null);
 });
 
 t.test('R65 the versions of the post-call caches follow their own prompt and the model', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const bot: Partial<Bot> = {
     post_call_analysis_prompt: 'Analyse.\n{{crm.name}}',
     qc_prompt: 'Judge.',
     post_call_cache: { enabled: true, ttl_seconds: 600 },
   };
-  const base = await rig.call(bot, { name: 'Asha' });
+  const base = await harness.call(bot, { name: 'Asha' });
   const cache = (config: RuntimeConfig) => config.post_call_cache as Record<string, unknown>;
   t.equal(base.post_call_cache_enabled, true);
   t.match(base.post_call_cache_version, /^[0-9a-f]{16}$/);
@@ -247,15 +251,15 @@ t.test('R65 the versions of the post-call caches follow their own prompt and the
     qc_version: /^[0-9a-f]{16}$/,
     ttl_seconds: 600,
   });
-  const sameCaller = await rig.open('clinic', { name: 'Ravi' });
+  const sameCaller = await harness.open('clinic', { name: 'Ravi' });
   t.equal(sameCaller.post_call_cache_version, base.post_call_cache_version, 'not of the call');
-  const qc = await rig.call({ ...bot, qc_prompt: 'Judge well.' });
+  const qc = await harness.call({ ...bot, qc_prompt: 'Judge well.' });
   t.equal(cache(qc).analysis_version, cache(base).analysis_version);
   t.not(cache(qc).qc_version, cache(base).qc_version);
   t.not(qc.post_call_cache_version, base.post_call_cache_version);
-  const model = await rig.call({ ...bot, llm: { provider: 'scripted', model: 'other' } });
+  const model = await harness.call({ ...bot, llm: { provider: 'scripted', model: 'other' } });
   t.not(cache(model).analysis_version, cache(base).analysis_version);
-  t.match(await rig.call({ qc_prompt: 'x' }), {
+  t.match(await harness.call({ qc_prompt: 'x' }), {
     post_call_cache_enabled: false,
     post_call_cache_version: null,
     post_call_cache: null,
@@ -263,29 +267,29 @@ t.test('R65 the versions of the post-call caches follow their own prompt and the
 });
 
 t.test('R66 the live prompt cache is served while its entry holds this prompt and lives', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const bot: Partial<Bot> = { live_prompt_cache: { enabled: true } };
   const empty = { cache_name: null, expires_at: null };
-  const before = await rig.call(bot);
+  const before = await harness.call(bot);
   t.strictSame(before.live_prompt_cache_state, empty);
   const entry = {
     static_version: before.prompt_parts?.static_version ?? '',
     cache_name: 'cachedContents/7',
     expires_at: '2026-03-02T06:40:00.000Z',
   };
-  await rig.livePromptCaches.put('clinic', entry);
-  t.strictSame((await rig.open('clinic')).live_prompt_cache_state, {
+  await harness.livePromptCaches.put('clinic', entry);
+  t.strictSame((await harness.open('clinic')).live_prompt_cache_state, {
     cache_name: 'cachedContents/7',
     expires_at: '2026-03-02T06:40:00.000Z',
   });
-  t.strictSame((await rig.call({ ...bot, system_prompt: 'Other.' })).live_prompt_cache_state, empty);
-  rig.clock.wallIso = '2026-03-02T06:40:00.000Z';
-  t.strictSame((await rig.call(bot)).live_prompt_cache_state, empty, 'expired');
-  t.equal((await rig.call({})).live_prompt_cache_state, null, 'not enabled');
+  t.strictSame((await harness.call({ ...bot, system_prompt: 'Other.' })).live_prompt_cache_state, empty);
+  harness.clock.wallIso = '2026-03-02T06:40:00.000Z';
+  t.strictSame((await harness.call(bot)).live_prompt_cache_state, empty, 'expired');
+  t.equal((await harness.call({})).live_prompt_cache_state, null, 'not enabled');
 });
 
 t.test('R67 the contexts are flat maps for tools and transfers', async (t) => {
-  const served = await configRig(t).call(
+  const served = await configHarness(t).call(
     { sip_header_config: { prefixes: ['X-Crm-'] } },
     { city: 'Pune', _mock_crm: { id: 7 }, sip_candidate_headers: { 'X-Crm-Plan': 'gold' } },
   );
@@ -296,10 +300,10 @@ t.test('R67 the contexts are flat maps for tools and transfers', async (t) => {
 
 t.test('R68 R41 knowledge needs the system, the bot and bases that exist', async (t) => {
   let system = true;
-  const rig = configRig(t, { settings: { knowledgeEnabled: () => system } });
-  rig.knowledgeBases.add('kb_1');
+  const harness = configHarness(t, { settings: { knowledgeEnabled: () => system } });
+  harness.knowledgeBases.add('kb_1');
   const tools: Bot['tools'] = [{ type: 'built_in', name: 'search_knowledge' }];
-  const ask = (knowledge: Bot['knowledge']) => rig.call({ knowledge: knowledge ?? null, tools });
+  const ask = (knowledge: Bot['knowledge']) => harness.call({ knowledge: knowledge ?? null, tools });
   const on = await ask({ enabled: true, knowledge_base_ids: ['kb_1'], top_k: 3 });
   t.strictSame(on.knowledge, { enabled: true, knowledge_base_ids: ['kb_1'], top_k: 3, min_score: 0.2 });
   t.match(on.tools, [{ name: 'search_knowledge' }]);
@@ -318,46 +322,49 @@ t.test('R68 R41 knowledge needs the system, the bot and bases that exist', async
 });
 
 t.test('R69 callbacks are detected only where the campaign of the call wants it', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const campaign = { name: 'x', bot_id: 'clinic', created_at: '', updated_at: '' };
-  await rig.campaigns.put({ ...campaign, campaign_id: 'yes', callback_detection_enabled: true });
-  await rig.campaigns.put({ ...campaign, campaign_id: 'no', callback_detection_enabled: false });
+  await harness.campaigns.put({ ...campaign, campaign_id: 'yes', callback_detection_enabled: true });
+  await harness.campaigns.put({ ...campaign, campaign_id: 'no', callback_detection_enabled: false });
   const bot: Partial<Bot> = { callback_detection: { instructions: 'Evening is 18:00.' } };
-  t.match(await rig.call(bot, { _campaign_id: 'yes' }), {
+  t.match(await harness.call(bot, { _campaign_id: 'yes' }), {
     callback_detection_enabled: true,
     callback_detection: { instructions: 'Evening is 18:00.' },
   });
   for (const event of [{ _campaign_id: 'no' }, { _campaign_id: 'unknown' }, {}]) {
-    t.match(await rig.open('clinic', event), { callback_detection_enabled: false, callback_detection: null });
+    t.match(await harness.open('clinic', event), {
+      callback_detection_enabled: false,
+      callback_detection: null,
+    });
   }
 });
 
 t.test('R70 the object storage of the settings is served', async (t) => {
   const storage = { endpoint: 'https://s3.example.com', bucket: 'calls', region: 'x' };
-  const rig = configRig(t, { settings: { objectStorage: () => storage } });
-  t.strictSame((await rig.call({})).minio, storage);
-  t.equal((await configRig(t).call({})).minio, null);
+  const harness = configHarness(t, { settings: { objectStorage: () => storage } });
+  t.strictSame((await harness.call({})).minio, storage);
+  t.equal((await configHarness(t).call({})).minio, null);
 });
 
 t.test('R82 the desk is on where the bot says so, with a rendered context', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const event = { name: 'Asha', due: 500 };
-  const object = await rig.call(
+  const object = await harness.call(
     { agent_desk: { enabled: true, context: { who: '{{crm.name}}', deep: [{ due: '{{crm.due}}' }] } } },
     event,
   );
   t.equal(object.agent_desk_enabled, true);
   t.strictSame(object.agent_desk_context, { who: 'Asha', deep: [{ due: '500' }] });
-  const text = await rig.call({ agent_desk: { enabled: true, context: 'For {{crm.name}}' } }, event);
+  const text = await harness.call({ agent_desk: { enabled: true, context: 'For {{crm.name}}' } }, event);
   t.equal(text.agent_desk_context, 'For Asha');
-  t.match(await rig.call({ agent_desk: { enabled: false, context: 'x' } }), {
+  t.match(await harness.call({ agent_desk: { enabled: false, context: 'x' } }), {
     agent_desk_enabled: false,
     agent_desk_context: null,
   });
 });
 
 t.test('RT-27 RT-29 voicemail detection is served with its phrases, and its answer rendered', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const detection = {
     enabled: true,
     description: 'A machine.',
@@ -366,20 +373,20 @@ t.test('RT-27 RT-29 voicemail detection is served with its phrases, and its answ
     screening_answer: 'We call {{crm.name}}.',
   };
   const { description: _, ...settings } = detection;
-  t.same((await rig.call({ voicemail_detection: detection }, { name: 'Asha' })).voicemail_detection, {
+  t.same((await harness.call({ voicemail_detection: detection }, { name: 'Asha' })).voicemail_detection, {
     ...settings,
     screening_answer: 'We call Asha.',
   });
   t.equal(
-    (await rig.call({ voicemail_detection: { ...detection, enabled: false } })).voicemail_detection,
+    (await harness.call({ voicemail_detection: { ...detection, enabled: false } })).voicemail_detection,
     null,
   );
-  t.equal((await rig.call({})).voicemail_detection, null);
+  t.equal((await harness.call({})).voicemail_detection, null);
 });
 
 t.test('R73 R74 R75 R76 the small runtime fields', async (t) => {
   const rules = [{ disposition: 'Short', when: { max_duration_seconds: 5 } }];
-  const served = await configRig(t).call(
+  const served = await configHarness(t).call(
     {
       auto_dispositions: rules,
       voicemail_message: 'We called {{crm.name}}.',

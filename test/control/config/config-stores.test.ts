@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createLivePromptCacheStore } from '../../../src/control/caches/live-prompt-cache.ts';
 import { createCampaignStore } from '../../../src/control/campaigns/campaign-store.ts';
-import { freshStore } from '../fresh-stores.ts';
+import { freshStore } from '../../harness/fresh-stores.ts';
 import { campaignStoreConformance } from './campaign-store-conformance.ts';
 import { livePromptCacheConformance } from './live-prompt-cache-conformance.ts';
 

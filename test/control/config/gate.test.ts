@@ -1,22 +1,24 @@
 import t from 'tap';
 import { openCall } from '../../../src/control/runtime-config/resolve-config.ts';
-import { testBot } from '../running-control.ts';
-import { configRig } from './rig.ts';
+import { configHarness } from '../../harness/config-harness.ts';
+import { testBot } from '../../harness/control.ts';
 
-/** The clock of the rig shows Monday 12:00 in Kolkata. */
+/** The clock of the harness shows Monday 12:00 in Kolkata. */
 const CALLER = '+911234567890';
 const CLOSED = { enabled: true, start_time: '18:00', end_time: '20:00' };
 const PREFETCH = { enabled: true, url: 'https://crm.example.com/' };
 
 t.test('R146 R147 outside the hours nothing is asked, and the sentence begins as promised', async (t) => {
   let asked = 0;
-  const rig = configRig(t, {
+  const harness = configHarness(t, {
     prefetch: async () => {
       asked++;
       throw new Error('asked');
     },
   });
-  const refused = await rig.call({ active_hours: CLOSED, crm_prefetch: PREFETCH }).catch((error) => error);
+  const refused = await harness
+    .call({ active_hours: CLOSED, crm_prefetch: PREFETCH })
+    .catch((error) => error);
   t.match(refused, { code: 'outside_active_hours', message: /^outside_active_hours: bot clinic .*12:00/ });
   t.equal(refused.status, 503);
   t.equal(refused.details.retryAfterSeconds, 6 * 3600, 'until 18:00');
@@ -24,10 +26,10 @@ t.test('R146 R147 outside the hours nothing is asked, and the sentence begins as
 });
 
 t.test('R100 R146 a refused call leaves a not_connected record, with its campaign', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const event = { _campaign_session_id: 'run-1', _campaign_id: 'cmp_1', name: 'Asha' };
-  await t.rejects(rig.call({ active_hours: CLOSED }, event, CALLER), { code: 'outside_active_hours' });
-  t.match(await rig.calls.get('run-1'), {
+  await t.rejects(harness.call({ active_hours: CLOSED }, event, CALLER), { code: 'outside_active_hours' });
+  t.match(await harness.calls.get('run-1'), {
     status: 'not_connected',
     disconnected_by: 'outside_hours',
     bot_id: 'clinic',
@@ -38,28 +40,28 @@ t.test('R100 R146 a refused call leaves a not_connected record, with its campaig
 });
 
 t.test('R146 within the hours the call goes on', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const open = { enabled: true, start_time: '12:00', end_time: '12:01' };
-  t.match(await rig.call({ active_hours: open }), { bot_id: 'clinic' });
-  rig.clock.wallIso = '2026-03-02T06:31:00.000Z';
-  await t.rejects(rig.open('clinic'), { code: 'outside_active_hours' });
+  t.match(await harness.call({ active_hours: open }), { bot_id: 'clinic' });
+  harness.clock.wallIso = '2026-03-02T06:31:00.000Z';
+  await t.rejects(harness.open('clinic'), { code: 'outside_active_hours' });
 });
 
 t.test('R147 a bot that does not exist, was never published or has no proper id is not found', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   for (const id of ['nobody', '', '../demo', 'a'.repeat(65)])
-    await t.rejects(rig.open(id), { code: 'not_found' });
+    await t.rejects(harness.open(id), { code: 'not_found' });
   const { bot_id, created_at, updated_at, ...draft } = testBot();
-  await rig.bots.create('draft-only', { content: draft }, { nowIso: created_at, by: null });
-  await t.rejects(rig.open('draft-only'), { code: 'not_found' });
-  t.strictSame((await rig.records.list({ limit: 9 })).rows, [], 'and no record is made');
+  await harness.bots.create('draft-only', { content: draft }, { nowIso: created_at, by: null });
+  await t.rejects(harness.open('draft-only'), { code: 'not_found' });
+  t.strictSame((await harness.records.list({ limit: 9 })).rows, [], 'and no record is made');
 });
 
 t.test('R143 R144 without its query fields a call is opened all the same', async (t) => {
-  const rig = configRig(t);
-  const served = await rig.call({}, '{broken');
+  const harness = configHarness(t);
+  const served = await harness.call({}, '{broken');
   t.strictSame(served.call_context, {});
-  t.match(await rig.calls.get(served.session_id), { connected_event: {} });
+  t.match(await harness.calls.get(served.session_id), { connected_event: {} });
 });
 
 t.test('R145 R43 the active record holds what the call brought and what was found out', async (t) => {
@@ -72,8 +74,8 @@ t.test('R145 R43 the active record holds what the call brought and what was foun
     attempt: 1,
     error: null,
   };
-  const rig = configRig(t, { prefetch: async () => ({ data: { plan: 'gold' }, entry }) });
-  const served = await rig.call(
+  const harness = configHarness(t, { prefetch: async () => ({ data: { plan: 'gold' }, entry }) });
+  const served = await harness.call(
     { crm_prefetch: PREFETCH, sip_header_config: { headers: [{ header: 'X-Branch' }] } },
     {
       city: 'Pune',
@@ -87,7 +89,7 @@ t.test('R145 R43 the active record holds what the call brought and what was foun
     },
     CALLER,
   );
-  t.match(await rig.calls.get(served.session_id), {
+  t.match(await harness.calls.get(served.session_id), {
     status: 'active',
     bot_id: 'clinic',
     stream_id: 'stream-1',
@@ -107,7 +109,7 @@ t.test('R145 R43 the active record holds what the call brought and what was foun
 
 t.test('a slot that has gone away while the CRM was asked leaves no record of a call', async (t) => {
   const gone = new AbortController();
-  const rig = configRig(t, {
+  const harness = configHarness(t, {
     prefetch: async () => {
       gone.abort();
       return {
@@ -124,9 +126,9 @@ t.test('a slot that has gone away while the CRM was asked leaves no record of a 
       };
     },
   });
-  await rig.bots.put(testBot({ crm_prefetch: PREFETCH }));
+  await harness.bots.put(testBot({ crm_prefetch: PREFETCH }));
   const { signal } = gone;
   const request = { botId: 'clinic', callerId: '', streamId: '', connectedEvent: null, signal };
-  await t.rejects(openCall(rig.parts, request), { code: 'bad_request' });
-  t.strictSame((await rig.records.list({ limit: 9 })).rows, []);
+  await t.rejects(openCall(harness.parts, request), { code: 'bad_request' });
+  t.strictSame((await harness.records.list({ limit: 9 })).rows, []);
 });

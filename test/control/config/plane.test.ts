@@ -1,22 +1,16 @@
 import t from 'tap';
 import { createBotStore } from '../../../src/control/bots/lmdb-bot-store.ts';
-import { NEW_BOT } from '../bots/bot-server.ts';
-import { planeUnderTest } from '../http/support/plane-under-test.ts';
+import { NEW_BOT } from '../../harness/bots-harness.ts';
+import { planeUnderTest } from '../../harness/plane-harness.ts';
+import { callJson } from '../../harness/served-api.ts';
 
 const plane = await planeUnderTest();
 t.teardown(() => plane.stop());
 const admin = plane.credentials.get('bearer admin') ?? {};
 const core = plane.credentials.get('core') ?? {};
 
-async function api(method: string, path: string, body?: unknown, headers = admin) {
-  const answer = await fetch(plane.url(`/api/v1${path}`), {
-    method,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, headers: answer.headers, json: text === '' ? null : JSON.parse(text) };
-}
+const api = (method: string, path: string, body?: unknown, headers = admin) =>
+  callJson(method, plane.url(`/api/v1${path}`), { body, headers });
 
 const config = (botId: string) => api('GET', `/config/${botId}`, undefined, core);
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import { configRig } from './rig.ts';
+import { configHarness } from '../../harness/config-harness.ts';
 
 const KEYS: Record<string, string> = {
   deepgram: 'key-d',
@@ -10,13 +10,13 @@ const KEYS: Record<string, string> = {
 };
 
 t.test('R61 a key goes to the vendor’s own hosts and to listed origins, and nowhere else', async (t) => {
-  const rig = configRig(t, {
+  const harness = configHarness(t, {
     settings: {
       providerKey: (provider) => KEYS[provider] ?? null,
       providerOrigins: () => ['https://speech.example.com:8443'],
     },
   });
-  const keyOf = async (stt: ProviderConfig) => (await rig.call({ stt })).stt.api_key;
+  const keyOf = async (stt: ProviderConfig) => (await harness.call({ stt })).stt.api_key;
   const at = (base_url: string, provider = 'deepgram') => keyOf({ provider, base_url });
   t.equal(await keyOf({ provider: 'deepgram' }), 'key-d');
   t.equal(await at('wss://api.eu.deepgram.com'), 'key-d');
@@ -40,9 +40,9 @@ t.test('R61 a key goes to the vendor’s own hosts and to listed origins, and no
 t.test(
   'a key of the bot’s own stays its own, wherever it goes, and fallbacks are judged one by one',
   async (t) => {
-    const rig = configRig(t, { settings: { providerKey: (provider) => KEYS[provider] ?? null } });
+    const harness = configHarness(t, { settings: { providerKey: (provider) => KEYS[provider] ?? null } });
     const own = { provider: 'openai', base_url: 'https://llm.example.com/v1', api_key: 'own' };
-    const served = await rig.call({
+    const served = await harness.call({
       llm: {
         ...own,
         fallbacks: [{ provider: 'gemini' }, { provider: 'openai', base_url: 'http://10.0.0.1/v1' }],
@@ -57,15 +57,15 @@ t.test(
       ],
     });
     t.strictSame(served.post_call_llm, { provider: 'gemini', model: 'gemini-3.8-flash', api_key: 'key-g' });
-    t.equal((await rig.call({})).post_call_llm, null);
+    t.equal((await harness.call({})).post_call_llm, null);
   },
 );
 
 t.test('R65 R66 what a cache holds decides its version: prompt, tools, model', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const live = { live_prompt_cache: { enabled: true } };
   const version = async (change: object) =>
-    (await rig.call({ ...live, ...change })).prompt_parts?.static_version;
+    (await harness.call({ ...live, ...change })).prompt_parts?.static_version;
   const base = await version({});
   t.equal(await version({ opening_message: 'Other.' }), base);
   t.not(await version({ tools: [{ type: 'built_in', name: 'end_call' }] }), base);
@@ -76,14 +76,14 @@ t.test('R65 R66 what a cache holds decides its version: prompt, tools, model', a
     cache_name: 'cachedContents/1',
     expires_at: '2026-03-03T00:00:00.000Z',
   };
-  await rig.livePromptCaches.put('clinic', entry);
-  t.match(await rig.call(live), { live_prompt_cache_state: { cache_name: 'cachedContents/1' } });
+  await harness.livePromptCaches.put('clinic', entry);
+  t.match(await harness.call(live), { live_prompt_cache_state: { cache_name: 'cachedContents/1' } });
   t.match(
-    await rig.call({ ...live, tools: [{ type: 'built_in', name: 'end_call' }] }),
+    await harness.call({ ...live, tools: [{ type: 'built_in', name: 'end_call' }] }),
     { live_prompt_cache_state: { cache_name: null } },
     'an entry without the tool is not served to a bot that has it',
   );
   const analysed = { post_call_analysis_prompt: 'Analyse.', post_call_cache: { enabled: true } };
-  const own = await rig.call({ ...analysed, post_call_llm: { provider: 'scripted', model: 'reader' } });
-  t.not(own.post_call_cache_version, (await rig.call(analysed)).post_call_cache_version);
+  const own = await harness.call({ ...analysed, post_call_llm: { provider: 'scripted', model: 'reader' } });
+  t.not(own.post_call_cache_version, (await harness.call(analysed)).post_call_cache_version);
 });

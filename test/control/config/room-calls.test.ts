@@ -1,6 +1,6 @@
 import t from 'tap';
-import { testResults } from '../running-control.ts';
-import { configRig } from './rig.ts';
+import { configHarness } from '../../harness/config-harness.ts';
+import { testResults } from '../../harness/control.ts';
 
 const ROOM = {
   stream_id: 'call-1',
@@ -12,10 +12,10 @@ const ROOM = {
 };
 
 t.test('R145 the record tells by which of the four transports a call has come', async (t) => {
-  const rig = configRig(t);
+  const harness = configHarness(t);
   const recordOf = async (event: object) => {
-    const { session_id: id } = await rig.call({}, event);
-    return await rig.records.get(id);
+    const { session_id: id } = await harness.call({}, event);
+    return await harness.records.get(id);
   };
   t.match(await recordOf({ ...ROOM, transport: 'rtc_sip', call_direction: 'outbound' }), {
     transport: 'rtc_sip',
@@ -43,10 +43,10 @@ t.test('R145 the record tells by which of the four transports a call has come', 
 t.test(
   'R43 R44 what the results know of the telephone goes into the record, and blanks nothing',
   async (t) => {
-    const rig = configRig(t);
-    const { session_id: id } = await rig.call({}, { ...ROOM, transport: 'rtc_sip' });
+    const harness = configHarness(t);
+    const { session_id: id } = await harness.call({}, { ...ROOM, transport: 'rtc_sip' });
     const end = { sip_code: 486, sip_reason: 'Busy Here' };
-    await rig.records.complete(
+    await harness.records.complete(
       testResults(id, {
         disconnected_by: 'rejected',
         end_detail: end,
@@ -58,7 +58,7 @@ t.test(
       }),
       '2026-03-02T06:31:00.000Z',
     );
-    t.match(await rig.records.get(id), {
+    t.match(await harness.records.get(id), {
       status: 'not_connected',
       disconnected_by: 'rejected',
       end_detail: end,
@@ -73,12 +73,12 @@ t.test(
 );
 
 t.test('R62 R72 a bot with an agent desk gets the tool that leads there, once', async (t) => {
-  const rig = configRig(t);
-  const names = async (bot: Parameters<typeof rig.call>[0]) =>
-    (await rig.call(bot)).tools.map((tool) => tool.name);
+  const harness = configHarness(t);
+  const names = async (bot: Parameters<typeof harness.call>[0]) =>
+    (await harness.call(bot)).tools.map((tool) => tool.name);
   t.same(await names({ agent_desk: { enabled: true } }), ['transfer_to_agent']);
   t.same(await names({ agent_desk: { enabled: false } }), []);
-  const served = await rig.call({
+  const served = await harness.call({
     agent_desk: { enabled: true },
     tools: [{ type: 'built_in', name: 'end_call' }],
   });

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { CrmPrefetchConfig } from '../../../src/contracts/crm.ts';
 import { createCrmPrefetch, skippedPrefetch } from '../../../src/control/crm/prefetch.ts';
 import { renderHeaders, renderUrl } from '../../../src/platform/render-values.ts';
-import { localHttp, type Receiver, startReceiver, status } from './local-http.ts';
+import { localHttp, type Receiver, startReceiver, status } from '../../harness/receiver.ts';
 
 const AT = '2026-03-01T08:00:00.000Z';
 const VARIABLES = {

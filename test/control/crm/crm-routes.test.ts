@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { startReceiver, status } from './local-http.ts';
-import { serveCrmRoutes } from './served-routes.ts';
+import { serveCrmRoutes } from '../../harness/crm-harness.ts';
+import { startReceiver, status } from '../../harness/receiver.ts';
 
 const CRM = '/bots/clinic/crm';
 
@@ -45,7 +45,7 @@ t.test(
       response.end(`got ${request.headers['x-key']}`),
     );
     t.teardown(() => Promise.all([s.close(), receiver.close()]));
-    s.clock.now = Date.now();
+    s.clock.jump(Date.now() - s.clock.nowMs());
     t.equal((await s.ask('PUT', `${CRM}/secrets/crm_key`, { value: 'swordfish' })).status, 204);
     t.match((await s.ask('GET', `${CRM}/secrets`)).json, { items: [{ name: 'crm_key' }] });
     s.pushes.set('clinic', {

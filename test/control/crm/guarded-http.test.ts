@@ -5,7 +5,7 @@ import t from 'tap';
 import { network } from '../../../src/platform/guarded-http/network.ts';
 import { createGuardedHttp, OutboundFailure } from '../../../src/platform/guarded-http.ts';
 import { projectPath } from '../../../src/platform/project-paths.ts';
-import { CRM_ADDRESS, localHttp, startReceiver, status } from './local-http.ts';
+import { CRM_ADDRESS, localHttp, startReceiver, status } from '../../harness/receiver.ts';
 
 const CALL = { method: 'GET', timeoutMs: 5_000, maxBytes: 1_000 } as const;
 

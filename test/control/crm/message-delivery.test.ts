@@ -6,15 +6,15 @@ import { replay } from '../../../src/control/webhooks/resend.ts';
 import { newWebhookSecret, webhookHeaders } from '../../../src/control/webhooks/sign-webhook.ts';
 import { retryWaitMs } from '../../../src/platform/delivery-queue/retry-policy.ts';
 import { retryAfterMs } from '../../../src/platform/retry-after.ts';
-import { ok, startReceiver, status } from './local-http.ts';
+import { ok, startReceiver, status } from '../../harness/receiver.ts';
+import { until } from '../../harness/wait.ts';
 import {
-  outboundFixture,
   SIGNING_SECRET,
   settled,
+  startWebhooks,
   testBox,
-  until,
   untilWithTime,
-} from './outbound-fixture.ts';
+} from '../../harness/webhooks-harness.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -37,13 +37,13 @@ t.test('a signature is the one that the Standard Webhooks library makes, byte fo
 });
 
 t.test('an ended call reaches its webhook once, signed for both secrets of a rotation', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   const second = newWebhookSecret();
   await editEndpoint(f.outbound.endpoints, endpoint.id, (standing) =>
-    withNewSecret(standing, testBox.seal(second), f.clock.now, HOUR),
+    withNewSecret(standing, testBox.seal(second), f.clock.nowMs(), HOUR),
   );
   await f.startCall('s1');
   await f.endCall('s1');
@@ -85,7 +85,7 @@ t.test('an ended call reaches its webhook once, signed for both secrets of a rot
 });
 
 t.test('a receiver that fails is asked again on the plan, then the message is a dead letter', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(500));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -113,7 +113,7 @@ t.test('a receiver that fails is asked again on the plan, then the message is a 
   t.equal(new Set(receiver.seen.map((seen) => seen.headers['webhook-timestamp'])).size, 10);
 
   receiver.answer = ok;
-  t.same(await replay(f.outbound.deliveries, endpoint.id, { delivery_id: dead?.id }, f.clock.now), {
+  t.same(await replay(f.outbound.deliveries, endpoint.id, { delivery_id: dead?.id }, f.clock.nowMs()), {
     replayed: 1,
     more: false,
   });
@@ -145,7 +145,7 @@ t.test('waits keep within a fifth of the plan and a receiver may only lengthen t
 });
 
 t.test('Retry-After of 429 and 503 is honoured, that of other answers is not', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(429, { 'retry-after': '3600' }));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -153,7 +153,7 @@ t.test('Retry-After of 429 and 503 is honoured, that of other answers is not', a
   await f.endCall('s1');
   const nextIn = async () => {
     const [row] = await f.outbound.deliveries.list(endpoint.id, { limit: 1 });
-    return row?.state === 'pending' && row.attempts > 0 ? row.next_attempt_ms - f.clock.now : null;
+    return row?.state === 'pending' && row.attempts > 0 ? row.next_attempt_ms - f.clock.nowMs() : null;
   };
   await until(async () => (await nextIn()) !== null);
   t.equal(await nextIn(), HOUR);
@@ -164,7 +164,7 @@ t.test('Retry-After of 429 and 503 is honoured, that of other answers is not', a
 });
 
 t.test('410 disables the receiver; what waits for it is given up, nothing new is made', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(410));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -183,7 +183,7 @@ t.test('410 disables the receiver; what waits for it is given up, nothing new is
 });
 
 t.test('a redirect is a failure, and its place is never asked', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(307, { location: '/elsewhere' }));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -198,7 +198,7 @@ t.test('a redirect is a failure, and its place is never asked', async (t) => {
 });
 
 t.test('a receiver hears of the end of a call only after its start', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(503));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   await f.webhook(`http://hooks.example.test:${receiver.port}/in`, {
@@ -220,7 +220,7 @@ t.test('a receiver hears of the end of a call only after its start', async (t) =
 t.test(
   'a call that nobody answered is told as not connected, and only to those who asked for it',
   async (t) => {
-    const f = outboundFixture();
+    const f = startWebhooks();
     const receiver = await startReceiver();
     t.teardown(() => Promise.all([f.close(), receiver.close()]));
     const url = `http://hooks.example.test:${receiver.port}`;
@@ -239,7 +239,7 @@ t.test(
 );
 
 t.test('one slow receiver does not hold up the others', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const slow = await startReceiver(() => undefined);
   const quick = await startReceiver();
   t.teardown(() => Promise.all([f.close(), slow.close(), quick.close()]));
@@ -254,7 +254,7 @@ t.test('one slow receiver does not hold up the others', async (t) => {
 });
 
 t.test('many slow receivers with a backlog leave the others their turn', async (t) => {
-  const f = outboundFixture({ isIdle: true });
+  const f = startWebhooks({ isIdle: true });
   const slow = await startReceiver(() => undefined);
   const quick = await startReceiver();
   t.teardown(() => Promise.all([f.close(), slow.close(), quick.close()]));
@@ -273,7 +273,7 @@ t.test('many slow receivers with a backlog leave the others their turn', async (
 });
 
 t.test('the log keeps the last 50 attempts, with no secret in them', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver((request, response) => {
     response.end(`you sent ${request.headers.authorization} and ${request.url}`);
   });
@@ -305,7 +305,7 @@ t.test('the log keeps the last 50 attempts, with no secret in them', async (t) =
 });
 
 t.test('a body that is too large for one message leaves the transcript out and says so', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -323,7 +323,7 @@ t.test('a body that is too large for one message leaves the transcript out and s
 });
 
 t.test('a clock that was set back by a year keeps no message waiting', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(500));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -331,13 +331,13 @@ t.test('a clock that was set back by a year keeps no message waiting', async (t)
   await f.endCall('s1');
   await until(() => receiver.seen.length === 1);
   await settled();
-  f.clock.now -= 365 * 24 * HOUR;
+  f.clock.jump(-365 * 24 * HOUR);
   f.outbound.wake();
   await until(() => receiver.seen.length === 2);
 });
 
 t.test('a deleted call takes its messages and its log lines with it', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(500));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -349,11 +349,11 @@ t.test('a deleted call takes its messages and its log lines with it', async (t) 
   await f.calls.erase('s1', {
     receipt_id: 'rcp_1',
     session_id: 's1',
-    deleted_at: new Date(f.clock.now).toISOString(),
+    deleted_at: new Date(f.clock.nowMs()).toISOString(),
     deleted_by: { type: 'core', id: null },
     erased_fields: [],
     recording: 'none',
-    exports_gone_by: new Date(f.clock.now).toISOString(),
+    exports_gone_by: new Date(f.clock.nowMs()).toISOString(),
   });
   await until(async () => (await f.outbound.deliveries.list(endpoint.id, { limit: 9 })).length === 1);
   t.same(
@@ -364,12 +364,12 @@ t.test('a deleted call takes its messages and its log lines with it', async (t) 
 });
 
 t.test('a call that was given up as lost is told when its results come after all', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   await f.startCall('s1');
-  const nextDay = new Date(f.clock.now + 24 * HOUR).toISOString();
+  const nextDay = new Date(f.clock.nowMs() + 24 * HOUR).toISOString();
   t.equal((await f.calls.markLost(nextDay, 10, () => false)).length, 1);
   await settled();
   t.same(receiver.seen, [], 'there is nothing to tell yet');
@@ -379,7 +379,7 @@ t.test('a call that was given up as lost is told when its results come after all
 });
 
 t.test('a removed bot leaves no push, no log and no secret behind', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(status(500));
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   f.pushes.set('clinic', { enabled: true, push_url: `http://crm.example.test:${receiver.port}/` });
@@ -393,7 +393,7 @@ t.test('a removed bot leaves no push, no log and no secret behind', async (t) =>
 });
 
 t.test('a receiver whose secret cannot be opened is tried on the plan like any other failure', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
@@ -411,7 +411,7 @@ t.test('a receiver whose secret cannot be opened is tried on the plan like any o
     return row?.attempts === 1;
   });
   t.match(await f.outbound.deliveries.list(endpoint.id, { limit: 1 }), [
-    { state: 'pending', last_error: /key file/, next_attempt_ms: f.clock.now + 5 * SECOND },
+    { state: 'pending', last_error: /key file/, next_attempt_ms: f.clock.nowMs() + 5 * SECOND },
   ]);
   f.outbound.box.open = intact;
   await untilWithTime(f.clock, () => receiver.seen.length === 1);

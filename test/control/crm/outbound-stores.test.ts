@@ -3,10 +3,10 @@ import { createCrmSecrets, MAX_SECRETS_PER_BOT } from '../../../src/control/crm/
 import { type DeliverySending, DeliveryStore } from '../../../src/control/webhooks/delivery-store.ts';
 import { createEndpointStore, newEndpoint } from '../../../src/control/webhooks/endpoint-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
-import { freshStore } from '../fresh-stores.ts';
+import { freshStore } from '../../harness/fresh-stores.ts';
+import { testBox } from '../../harness/webhooks-harness.ts';
 import { deliveryStoreConformance } from './delivery-store-conformance.ts';
 import { endpointStoreConformance } from './endpoint-store-conformance.ts';
-import { testBox } from './outbound-fixture.ts';
 
 t.test('the LMDB queue keeps the promises of a queue of messages', (t) =>
   deliveryStoreConformance(t, () => {

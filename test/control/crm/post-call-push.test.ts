@@ -9,9 +9,10 @@ import {
 import { afterCallVariables, renderPush } from '../../../src/control/calls/after-call.ts';
 import { createCrmPrefetch } from '../../../src/control/crm/prefetch.ts';
 import { systemVariables } from '../../../src/control/runtime-config/variables.ts';
-import { testResults } from '../running-control.ts';
-import { startReceiver, status } from './local-http.ts';
-import { outboundFixture, settled, until, untilWithTime } from './outbound-fixture.ts';
+import { testResults } from '../../harness/control.ts';
+import { startReceiver, status } from '../../harness/receiver.ts';
+import { until } from '../../harness/wait.ts';
+import { settled, startWebhooks, untilWithTime } from '../../harness/webhooks-harness.ts';
 
 t.test('R40 the examples of pre-fetch and push are valid, and a host from a variable is not', async (t) => {
   t.ok(Check(CrmPrefetchConfig, CRM_PREFETCH_EXAMPLE));
@@ -32,7 +33,7 @@ t.test('R40 the examples of pre-fetch and push are valid, and a host from a vari
 });
 
 t.test('R153 after a call its CRM gets what the mapper says, signed, and the record shows it', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   f.secrets.token = 'swordfish';
@@ -82,7 +83,7 @@ t.test('R153 after a call its CRM gets what the mapper says, signed, and the rec
 });
 
 t.test('R95 without a mapper the CRM gets the call results payload', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   f.pushes.set('clinic', { enabled: true, push_url: `http://crm.example.test:${receiver.port}/` });
@@ -93,7 +94,7 @@ t.test('R95 without a mapper the CRM gets the call results payload', async (t) =
 });
 
 t.test('R86 a call with _skip_post_push is not pushed, its neighbour is', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   f.pushes.set('clinic', {
@@ -114,7 +115,7 @@ t.test('R86 a call with _skip_post_push is not pushed, its neighbour is', async 
 });
 
 t.test('R153 a changed URL counts for what waits already, and takes back a disabling by 410', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const gone = await startReceiver(status(410));
   const moved = await startReceiver();
   t.teardown(() => Promise.all([f.close(), gone.close(), moved.close()]));
@@ -144,7 +145,7 @@ t.test('R153 a changed URL counts for what waits already, and takes back a disab
 });
 
 t.test('R153 what becomes of unknown variables is the choice of the mapper', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   t.teardown(f.close);
   await f.startCall('s1');
   await f.endCall('s1');
@@ -170,7 +171,7 @@ t.test('R153 what becomes of unknown variables is the choice of the mapper', asy
 });
 
 t.test('R40 the examples of the API docs work on a real call', async (t) => {
-  const f = outboundFixture();
+  const f = startWebhooks();
   const receiver = await startReceiver(
     status(200, {}, JSON.stringify({ customer: { name: 'Asha' }, loans: [] })),
   );

@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { startReceiver, status } from './local-http.ts';
-import { until } from './outbound-fixture.ts';
-import { serveCrmRoutes } from './served-routes.ts';
+import { serveCrmRoutes } from '../../harness/crm-harness.ts';
+import { startReceiver, status } from '../../harness/receiver.ts';
+import { until } from '../../harness/wait.ts';
 
 interface Created {
   webhook: { id: string; version: number };
@@ -98,7 +98,7 @@ t.test('a test message arrives, can be verified, and stands in the log', async (
   const s = await serveCrmRoutes();
   const receiver = await startReceiver(status(418, {}, 'short and stout'));
   t.teardown(() => Promise.all([s.close(), receiver.close()]));
-  s.clock.now = Date.now();
+  s.clock.jump(Date.now() - s.clock.nowMs());
   const created = await s.ask('POST', '/webhooks', {
     url: `http://hooks.example.test:${receiver.port}/in`,
     types: ['call.ended'],

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
@@ -8,15 +7,16 @@ import { startControl } from '../../../src/control/control.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { readSettings } from '../../../src/platform/settings.ts';
-import { testBot, testResults } from '../running-control.ts';
-import { localHttp, type Receiver, startReceiver } from './local-http.ts';
-import { until } from './outbound-fixture.ts';
+import { testBot, testResults } from '../../harness/control.ts';
+import { localHttp, type Receiver, startReceiver } from '../../harness/receiver.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
+import { until } from '../../harness/wait.ts';
 
 const PASSWORD = 'four words of nobody else';
 
 /** The real plane with a bot whose CRM is `receiver`, and an admin's way to ask it. */
 async function startPlane(t: import('tap').Test, receiver: Receiver) {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-crm-'));
+  const folder = tempFolder();
   const recordingsFolder = join(folder, 'recordings');
   mkdirSync(recordingsFolder);
   const store = openKeyValueStore(join(folder, 'store'));
@@ -49,7 +49,6 @@ async function startPlane(t: import('tap').Test, receiver: Receiver) {
     await control.close();
     await store.close();
     await receiver.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const ask = async (method: string, path: string, body?: unknown, token?: string) => {
     const response = await fetch(`http://127.0.0.1:${control.port}/api/v1${path}`, {

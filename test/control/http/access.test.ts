@@ -1,6 +1,12 @@
 import t from 'tap';
-import type { Operation } from './support/api-document.ts';
-import { operation, type PlaneUnderTest, planeUnderTest, ROLES, SCOPES } from './support/plane-under-test.ts';
+import {
+  operation,
+  type PlaneUnderTest,
+  planeUnderTest,
+  ROLES,
+  SCOPES,
+} from '../../harness/plane-harness.ts';
+import type { Operation } from './walks/api-document.ts';
 
 /** Whether the API document says that the credential opens the operation. */
 function opens(operation: Operation, credential: string): boolean {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { localHttp } from '../crm/local-http.ts';
-import { testResults } from '../running-control.ts';
-import type { Operation } from './support/api-document.ts';
-import { arbitraryRequest } from './support/arbitrary-request.ts';
-import { openers, operation, type PlaneUnderTest, planeUnderTest } from './support/plane-under-test.ts';
+import { testResults } from '../../harness/control.ts';
+import { openers, operation, type PlaneUnderTest, planeUnderTest } from '../../harness/plane-harness.ts';
+import { localHttp } from '../../harness/receiver.ts';
+import type { Operation } from './walks/api-document.ts';
+import { arbitraryRequest } from './walks/arbitrary-request.ts';
 
 /** Requests per operation. More of them find little more; a longer search is a matter of the seed and this number. */
 const REQUESTS = 25;

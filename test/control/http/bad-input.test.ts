@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { ERRORS } from '../../../src/contracts/error-catalogue.ts';
-import { badRequests } from './support/bad-requests.ts';
-import { type Answer, CORE_SECRET, openers, operation, planeUnderTest } from './support/plane-under-test.ts';
+import { type Answer, openers, operation, planeUnderTest } from '../../harness/plane-harness.ts';
+import { CORE_SECRET } from '../../harness/served-api.ts';
+import { badRequests } from './walks/bad-requests.ts';
 
 const plane = await planeUnderTest({ requestsPerMinute: 1_000_000 });
 t.teardown(() => plane.stop());

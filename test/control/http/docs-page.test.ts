@@ -1,5 +1,5 @@
 import t from 'tap';
-import { runControl } from '../running-control.ts';
+import { runControl } from '../../harness/control.ts';
 
 const run = await runControl();
 t.teardown(() => run.stop());

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import { projectPath } from '../../../src/platform/project-paths.ts';
-import { Appliance } from '../../support/appliance.ts';
+import { Appliance } from '../../harness/appliance.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 const CORE_SECRET = 'correct horse battery staple';
 const appliance = await Appliance.start({ SLOTS: '1', CORE_SECRET });
 // Inside the project, so that the client finds its libraries.

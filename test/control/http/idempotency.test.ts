@@ -2,7 +2,7 @@ import t from 'tap';
 import { Type } from 'typebox';
 import { route } from '../../../src/control/http/route.ts';
 import { AppError } from '../../../src/platform/app-error.ts';
-import { serveTable } from './table-under-test.ts';
+import { serveTable } from '../../harness/route-table-harness.ts';
 
 let made = 0;
 let release: () => void = () => undefined;

@@ -1,8 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { runControl } from '../running-control.ts';
-import { readOperations } from './support/api-document.ts';
+import { runControl } from '../../harness/control.ts';
+import { readOperations } from './walks/api-document.ts';
 
 const run = await runControl();
 t.teardown(() => run.stop());

@@ -2,7 +2,8 @@ import t from 'tap';
 import { Type } from 'typebox';
 import { type AnyRoute, route } from '../../../src/control/http/route.ts';
 import { AppError } from '../../../src/platform/app-error.ts';
-import { CORE_SECRET, serveTable } from './table-under-test.ts';
+import { serveTable } from '../../harness/route-table-harness.ts';
+import { CORE_SECRET } from '../../harness/served-api.ts';
 
 const seen: unknown[] = [];
 const base = { operationId: 'op', summary: 's', tag: 't', responses: { 200: { description: 'd' } } };

@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { localHttp, startReceiver } from '../crm/local-http.ts';
-import { testResults } from '../running-control.ts';
-import type { Operation } from './support/api-document.ts';
-import { badRequests } from './support/bad-requests.ts';
-import { startFleetDoor } from './support/fleet-door.ts';
-import { openers, type PlaneUnderTest, planeUnderTest } from './support/plane-under-test.ts';
-import { steps } from './support/walk.ts';
-import { walkBots } from './support/walk-bots.ts';
-import { walkCalls } from './support/walk-calls.ts';
-import { walkTrunks, walkWidget } from './support/walk-media.ts';
-import { walkOutbound } from './support/walk-outbound.ts';
-import { walkPeople } from './support/walk-people.ts';
+import { testResults } from '../../harness/control.ts';
+import { openScriptedHost } from '../../harness/fleet-port.ts';
+import { openers, type PlaneUnderTest, planeUnderTest } from '../../harness/plane-harness.ts';
+import { localHttp, startReceiver } from '../../harness/receiver.ts';
+import type { Operation } from './walks/api-document.ts';
+import { badRequests } from './walks/bad-requests.ts';
+import { steps } from './walks/walk.ts';
+import { walkBots } from './walks/walk-bots.ts';
+import { walkCalls } from './walks/walk-calls.ts';
+import { walkTrunks, walkWidget } from './walks/walk-media.ts';
+import { walkOutbound } from './walks/walk-outbound.ts';
+import { walkPeople } from './walks/walk-people.ts';
 
 /** Documented statuses that this test does not provoke, each with where it is provoked or why it cannot be. */
 function reasonFor(operation: Operation, status: number): string | undefined {
@@ -47,10 +47,10 @@ const UNPROVOKED: Record<string, string> = {
   'downloadExport 409': 'needs an export that is at work; records tests',
 };
 
-const ingress = await startFleetDoor();
+const host = await openScriptedHost();
 const receiver = await startReceiver();
 t.teardown(async () => {
-  await ingress.close();
+  await host.close();
   await receiver.close();
 });
 const seen = new Map<string, Set<number>>();
@@ -62,7 +62,7 @@ async function onPlane(
   use: (plane: PlaneUnderTest) => Promise<void>,
 ): Promise<void> {
   const plane = await planeUnderTest({
-    env: { FLEET_URLS: ingress.url },
+    env: { FLEET_URLS: host.url },
     outboundHttp: localHttp(),
     ...options,
   });
@@ -82,9 +82,9 @@ t.test('every route does what it is there for, and refuses what it says it refus
     const step = steps(plane, t);
     await walkBots(step);
     await walkCalls(plane, step, receiver);
-    await walkOutbound(step, ingress);
+    await walkOutbound(step, host);
     await walkTrunks(step);
-    await walkWidget(step, ingress);
+    await walkWidget(step, host);
     await walkPeople(plane, step);
     t.same(plane.mismatches, [], 'every success fits its declared schema');
   });

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { createHttpServer, EventStream, type HttpReply } from '../../../src/platform/http-server.ts';
+import { until } from '../../harness/wait.ts';
 
 const failures: string[] = [];
 const open: EventStream[] = [];
@@ -47,10 +48,6 @@ const server = createHttpServer({
 const { port } = await server.listen('127.0.0.1', 0);
 const url = (path: string) => `http://127.0.0.1:${port}${path}`;
 t.teardown(() => server.close());
-
-async function until(what: () => boolean): Promise<void> {
-  while (!what()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 t.test('a stream arrives whole and in order', async (t) => {
   const text = await (await fetch(url('/numbers'))).text();

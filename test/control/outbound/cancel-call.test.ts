@@ -1,47 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { testBot, testResults } from '../running-control.ts';
-import { FLEET_SECRET, type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
-
-/** A host that takes every call and is told to end some; what it answers to that is the test's. */
-async function openHost(t: Test) {
-  const host = {
-    url: '',
-    hangup: { status: 200, json: { status: 'ok' } as object },
-    told: [] as string[],
-    secret: '',
-    close: async () => undefined as unknown,
-  };
-  let calls = 0;
-  const server = createServer((request, response) => {
-    request.resume();
-    request.on('end', () => {
-      const reply = (status: number, json: object) => {
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(json));
-      };
-      if (request.url === '/health/fleet') return reply(200, { fleet_available: 4 });
-      if (request.url === '/rtc/dialout') {
-        return reply(200, { status: 'accepted', call_id: `call-${++calls}`, room_name: `room-${calls}` });
-      }
-      host.told.push(`${request.method} ${request.url}`);
-      host.secret = String(request.headers['x-core-secret']);
-      reply(host.hangup.status, host.hangup.json);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  host.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  host.close = () => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  };
-  t.teardown(() => host.close());
-  return host;
-}
+import { testBot, testResults } from '../../harness/control.ts';
+import { openScriptedHost } from '../../harness/fleet-port.ts';
+import { FLEET_SECRET, type SettingsPlane, startPlane } from '../../harness/settings-harness.ts';
 
 async function placedCall(t: Test) {
-  const host = await openHost(t);
+  const host = await openScriptedHost();
+  t.teardown(() => host.close());
   const seeds = { sip_outbound_trunk_id: 'ST_trunk', sip_default_from: '+911140000000' };
   const plane = await startPlane({ seeds, fleetUrls: () => [host.url] });
   t.teardown(() => plane.stop());
@@ -59,10 +23,10 @@ t.test('a call that rings or talks is ended at the host that has it', async (t) 
   const { host, cancel, placed } = await placedCall(t);
   const answer = await cancel('dialler');
   t.match(answer, { status: 200, json: { call_id: placed.call_id, session_id: placed.session_id } });
-  t.same(host.told, [`POST /calls/${placed.call_id}/hangup`]);
-  t.equal(host.secret, FLEET_SECRET);
+  t.same(host.hungUp, [placed.call_id]);
+  t.equal(host.secrets.at(-1), FLEET_SECRET);
   t.equal((await cancel('admin')).status, 200, 'once more is no error');
-  host.hangup = { status: 404, json: { error: 'Not found', code: 'not_found' } };
+  host.hangupAnswer = { status: 404, json: { error: 'Not found', code: 'not_found' } };
   t.equal((await cancel('supervisor')).status, 200, 'a call that the host no longer knows is over');
 });
 
@@ -72,13 +36,13 @@ t.test('a key ends its own calls only, and others do not learn that they exist',
   t.equal((await cancel('reader')).status, 403, 'reading calls is not ending them');
   t.equal((await cancel('agent')).status, 403);
   t.equal((await cancel('dialler', 'nosuch')).status, 404);
-  t.same(host.told, []);
+  t.same(host.hungUp, []);
 });
 
 t.test('a host that does not end the call is said so, and trying again is safe', async (t) => {
   const { host, cancel } = await placedCall(t);
   for (const status of [403, 500, 502]) {
-    host.hangup = { status, json: {} };
+    host.hangupAnswer = { status, json: {} };
     const answer = await cancel('dialler');
     t.match(answer, { status: 503, json: { code: 'no_fleet' } }, String(status));
     t.ok(Number(answer.headers.get('retry-after')) > 0);
@@ -92,7 +56,7 @@ t.test('a call whose results are there is not asked for any more', async (t) => 
   await recordOf(plane, placed.session_id);
   const answer = await cancel('dialler');
   t.match(answer, { status: 200, json: { status: 'completed', disconnected_by: 'customer' } });
-  t.same(host.told, []);
+  t.same(host.hungUp, []);
 });
 
 async function recordOf(plane: SettingsPlane, sessionId: string): Promise<void> {

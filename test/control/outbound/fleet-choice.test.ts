@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { fleetUrls } from '../../../src/control/fleet/fleet-urls.ts';
@@ -7,10 +5,12 @@ import { createFleet, MAX_PLACING } from '../../../src/control/fleet/place-on-fl
 import { createOutboundStore } from '../../../src/control/outbound/outbound-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { readSettings } from '../../../src/platform/settings.ts';
-import { call as callSocket, fleetHealth, startWorker, tempFolder, until } from '../../main/harness.ts';
-import { testBot } from '../running-control.ts';
-import { FLEET_SECRET, type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
-import { openDoor, openFaultyHost, type TestDoor } from './fleet-doors.ts';
+import { testBot } from '../../harness/control.ts';
+import { type FleetPort, openFaultyHost, openFleetPort } from '../../harness/fleet-port.ts';
+import { FLEET_SECRET, type SettingsPlane, startPlane } from '../../harness/settings-harness.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
+import { until } from '../../harness/wait.ts';
+import { call as callSocket, fleetHealth, startWorker } from '../../harness/worker.ts';
 import { outboundStoreConformance } from './outbound-store-conformance.ts';
 
 const seeds = { sip_outbound_trunk_id: 'ST_trunk', sip_default_from: '+911140000000' };
@@ -34,13 +34,13 @@ const place = (plane: SettingsPlane) =>
     headers: plane.as('dialler'),
     body: { bot_id: 'clinic', to_number: '+911140001234' },
   });
-const countsOf = (doors: readonly TestDoor[]) => doors.map(({ dialled }) => dialled.length);
+const countsOf = (doors: readonly FleetPort[]) => doors.map(({ dialled }) => dialled.length);
 
 t.test('R23 the host with the most free capacity takes the call', async (t) => {
   const doors = [
-    await openDoor(FLEET_SECRET, 2),
-    await openDoor(FLEET_SECRET, 5),
-    await openDoor(FLEET_SECRET, 3),
+    await openFleetPort(FLEET_SECRET, 2),
+    await openFleetPort(FLEET_SECRET, 5),
+    await openFleetPort(FLEET_SECRET, 3),
   ];
   const plane = await planeOn(t, doors);
   for (let turn = 0; turn < 10; turn++) t.equal((await place(plane)).status, 200);
@@ -50,7 +50,7 @@ t.test('R23 the host with the most free capacity takes the call', async (t) => {
 });
 
 t.test('R163 a burst of calls gets what the fleet has free, and no host is asked for more', async (t) => {
-  const doors = [await openDoor(FLEET_SECRET, 3), await openDoor(FLEET_SECRET, 4)];
+  const doors = [await openFleetPort(FLEET_SECRET, 3), await openFleetPort(FLEET_SECRET, 4)];
   for (const ingress of doors) ingress.dialMs = 50;
   const plane = await planeOn(t, doors);
   const answers = await Promise.all(Array.from({ length: 30 }, () => place(plane)));
@@ -65,7 +65,7 @@ t.test('R163 a burst of calls gets what the fleet has free, and no host is asked
 });
 
 t.test('calls that come while others are still being dialled find the slots that are left', async (t) => {
-  const ingress = await openDoor(FLEET_SECRET, 12);
+  const ingress = await openFleetPort(FLEET_SECRET, 12);
   ingress.dialMs = 700;
   const plane = await planeOn(t, [ingress]);
   const first = Array.from({ length: 8 }, () => place(plane));
@@ -90,7 +90,7 @@ t.test('requests that look for a host are bounded, and those beyond are told at 
 
 t.test('R163 real hosts are asked by what they say of themselves', async (t) => {
   const env = { CORE_SECRET: FLEET_SECRET, WS_AUTH: 'off', SLOTS: '1' };
-  const mains = [await startWorker(await tempFolder(), env), await startWorker(await tempFolder(), env)];
+  const mains = [await startWorker(tempFolder(), env), await startWorker(tempFolder(), env)];
   t.teardown(async () => {
     for (const main of mains) await main.stop();
   });
@@ -114,7 +114,7 @@ t.test('R162 a full host is passed over for the next one, and nothing waits in a
     health: HEALTHY,
     dialout: { status: 429, body: '{"error":"At capacity"}' },
   });
-  const ingress = await openDoor(FLEET_SECRET, 1);
+  const ingress = await openFleetPort(FLEET_SECRET, 1);
   const plane = await planeOn(t, [stale, ingress]);
   t.equal((await place(plane)).status, 200);
   t.equal(stale.dialouts, 1, 'it had promised more room');
@@ -156,8 +156,8 @@ t.test('R159 without a healthy host the answer is 503, soon', async (t) => {
 });
 
 t.test('a host that drains is not asked to dial', async (t) => {
-  const doors = [await openDoor(FLEET_SECRET, 9), await openDoor(FLEET_SECRET, 1)];
-  const [leaving] = doors as [TestDoor, TestDoor];
+  const doors = [await openFleetPort(FLEET_SECRET, 9), await openFleetPort(FLEET_SECRET, 1)];
+  const [leaving] = doors as [FleetPort, FleetPort];
   leaving.draining = true;
   const plane = await planeOn(t, doors);
   t.equal((await place(plane)).status, 200);
@@ -167,7 +167,7 @@ t.test('a host that drains is not asked to dial', async (t) => {
 t.test('a customer is never called twice because an answer was lost', async (t) => {
   for (const dialout of ['cut', { status: 504, body: '' }, { status: 200, body: 'not json' }] as const) {
     const host = await openFaultyHost({ health: HEALTHY, dialout });
-    const ingress = await openDoor(FLEET_SECRET, 1);
+    const ingress = await openFleetPort(FLEET_SECRET, 1);
     const plane = await planeOn(t, [host, ingress]);
     const answer = await place(plane);
     t.match(answer, { status: 503, json: { code: 'no_fleet', detail: /may be running all the same/ } });
@@ -178,17 +178,17 @@ t.test('a customer is never called twice because an answer was lost', async (t) 
 });
 
 t.test('hosts without SIP are passed over, and when none has it the answer says so', async (t) => {
-  const without = await openDoor(FLEET_SECRET, 9, { withoutSip: true });
-  const ingress = await openDoor(FLEET_SECRET, 1);
+  const without = await openFleetPort(FLEET_SECRET, 9, { withoutSip: true });
+  const ingress = await openFleetPort(FLEET_SECRET, 1);
   const plane = await planeOn(t, [without, ingress]);
   t.equal((await place(plane)).status, 200);
   t.equal(ingress.dialled.length, 1);
-  const alone = await planeOn(t, [await openDoor(FLEET_SECRET, 9, { withoutSip: true })]);
+  const alone = await planeOn(t, [await openFleetPort(FLEET_SECRET, 9, { withoutSip: true })]);
   t.match(await place(alone), { status: 503, json: { code: 'no_trunk', detail: /SIP is not configured/ } });
 });
 
 t.test('hosts that refuse the core secret are named as what they are', async (t) => {
-  const plane = await planeOn(t, [await openDoor('another secret', 4)]);
+  const plane = await planeOn(t, [await openFleetPort('another secret', 4)]);
   t.match(await place(plane), { status: 503, json: { code: 'no_fleet', detail: /CORE_SECRET/ } });
 });
 
@@ -201,11 +201,10 @@ t.test('the fleet is FLEET_URLS, or the own ingress where nothing is said', asyn
   t.same(fleetUrls(read({ FLEET_URLS: 'https://a.example.org' }), 43_210), ['https://a.example.org']);
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-outbound-'));
+const folder = tempFolder();
 const opened: KeyValueStore[] = [];
 t.teardown(async () => {
   for (const store of opened) await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 t.test('the LMDB store of outbound calls keeps the promises of one', (t) =>
   outboundStoreConformance(t, () => {

@@ -3,9 +3,9 @@ import type { ActiveHours } from '../../../src/contracts/bot/operation.ts';
 import { RESERVED_FLAGS, readConnectedEvent } from '../../../src/control/runtime-config/connected-event.ts';
 import { callVariables } from '../../../src/control/runtime-config/variables.ts';
 import { renderTemplate } from '../../../src/platform/render-template.ts';
-import { testBot, testResults } from '../running-control.ts';
-import { FLEET_SECRET, type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
-import { openDoor, type TestDoor } from './fleet-doors.ts';
+import { testBot, testResults } from '../../harness/control.ts';
+import { type FleetPort, openFleetPort } from '../../harness/fleet-port.ts';
+import { FLEET_SECRET, type SettingsPlane, startPlane } from '../../harness/settings-harness.ts';
 
 const PATH = '/api/v1/calls/outbound';
 const TO = '+911140001234';
@@ -16,8 +16,8 @@ const body = { bot_id: 'clinic', to_number: TO };
 async function planeWithDoor(
   t: Test,
   options: { free?: number; seeds?: Record<string, string>; hours?: ActiveHours } = {},
-): Promise<{ plane: SettingsPlane; ingress: TestDoor }> {
-  const ingress = await openDoor(FLEET_SECRET, options.free ?? 4);
+): Promise<{ plane: SettingsPlane; ingress: FleetPort }> {
+  const ingress = await openFleetPort(FLEET_SECRET, options.free ?? 4);
   const plane = await startPlane({ seeds: options.seeds ?? seeds, fleetUrls: () => [ingress.url] });
   t.teardown(async () => {
     await plane.stop();

@@ -1,15 +1,16 @@
 import t from 'tap';
-import { CORE_SECRET, planeUnderTest } from '../http/support/plane-under-test.ts';
-import { postResults, testResults } from '../running-control.ts';
-import { openDoor } from './fleet-doors.ts';
+import { postResults, testResults } from '../../harness/control.ts';
+import { openFleetPort } from '../../harness/fleet-port.ts';
+import { planeUnderTest } from '../../harness/plane-harness.ts';
+import { CORE_SECRET } from '../../harness/served-api.ts';
 
 // A whole control plane on a machine that may be busy with other things.
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 t.test(
   'R158 an outbound call from the API key to the record: the bot says the variables, the caller finds the result',
   async (t) => {
-    const ingress = await openDoor(CORE_SECRET, 2);
+    const ingress = await openFleetPort(CORE_SECRET, 2);
     const plane = await planeUnderTest({
       env: { FLEET_URLS: ingress.url, SIP_OUTBOUND_TRUNK_ID: 'ST_trunk', SIP_DEFAULT_FROM: '+911140000000' },
     });

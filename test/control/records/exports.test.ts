@@ -1,19 +1,19 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { generateCalls } from '../../../bench/record-generator.ts';
 import { exportJob } from '../../../bench/records.ts';
 import { EXPORT_KEPT_MS } from '../../../src/contracts/limits.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
-import { type ExportJob, type ExportView } from '../../../src/control/exports/export-job.ts';
+import type { ExportJob, ExportView } from '../../../src/control/exports/export-job.ts';
 import { ExportRunner } from '../../../src/control/exports/export-runner.ts';
 import { createExportStore } from '../../../src/control/exports/export-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
+import { testResults } from '../../harness/control.ts';
+import { type RunningRecords, runRecords } from '../../harness/records-harness.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 import { activeCall, at } from '../call-store-conformance.ts';
-import { testResults } from '../running-control.ts';
-import { type RunningRecords, runRecords } from './running-records.ts';
 
 async function exportOf(run: RunningRecords, as: string, body: object): Promise<ExportView> {
   const asked = await run.ask(as, '/call-records/export', { method: 'POST', body: JSON.stringify(body) });
@@ -150,8 +150,7 @@ async function ended(on: Stage, id: string): Promise<ExportJob> {
 }
 
 t.test('an export that was cut off goes on after a restart, and every call stands in it once', async (t) => {
-  const path = mkdtempSync(join(tmpdir(), 'trunkline-exports-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   let on = await stage(path);
   await generateCalls(on.store, 12_000, 3);
   await createExportStore(on.store).add(exportJob('exp_1', 'jsonl', {}, new Date().toISOString()));
@@ -181,8 +180,7 @@ t.test('an export that was cut off goes on after a restart, and every call stand
 });
 
 t.test('an export whose file was lost fails with a sentence and holds up none behind it', async (t) => {
-  const path = mkdtempSync(join(tmpdir(), 'trunkline-exports-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   const on = await stage(path);
   await generateCalls(on.store, 200, 3);
   const exports = createExportStore(on.store);
@@ -199,8 +197,7 @@ t.test('an export whose file was lost fails with a sentence and holds up none be
 });
 
 t.test('an export is removed after a day, file and all, and so is a file that no export knows', async (t) => {
-  const path = mkdtempSync(join(tmpdir(), 'trunkline-exports-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   const on = await stage(path);
   await generateCalls(on.store, 20, 3);
   const now = new Date().toISOString();
@@ -224,8 +221,7 @@ t.test('an export is removed after a day, file and all, and so is a file that no
 });
 
 t.test('waiting exports are bounded', async (t) => {
-  const path = mkdtempSync(join(tmpdir(), 'trunkline-exports-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  const path = tempFolder();
   const on = await stage(path);
   const exports = createExportStore(on.store);
   for (let i = 0; i < 20; i++) await exports.add(exportJob(`exp_${i}`, 'csv', {}, at(i)));

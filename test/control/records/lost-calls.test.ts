@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
 import { startLostCallsSweep, sweepLostCalls } from '../../../src/control/calls/lost-calls.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
+import { testResults } from '../../harness/control.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 import { activeCall, at } from '../call-store-conformance.ts';
-import { testResults } from '../running-control.ts';
 
 const logger = createLogger({ level: 'silent', role: 'test' });
 
 t.test('one sweep gives up every call that is due, however many, and none that goes on', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'trunkline-lost-'));
+  const folder = tempFolder();
   const store = openKeyValueStore(join(folder, 'store'));
   t.teardown(async () => {
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   const calls = createCallRecordStore(store);
   const call = (id: string, minute: number) => ({

@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { OLDEST_STORE_VERSION, STORE_VERSION } from '../../../src/contracts/versions.ts';
@@ -13,11 +12,11 @@ import {
 } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { projectPath } from '../../../src/platform/project-paths.ts';
-import { testResults } from '../running-control.ts';
+import { testResults } from '../../harness/control.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 const logger = createLogger({ level: 'silent', role: 'test' });
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-migration-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const folder = tempFolder();
 
 /** Every table of a store that the first version of the product wrote: a bot, three calls and an orphan. */
 const thin = JSON.parse(

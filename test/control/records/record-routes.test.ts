@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { testResults } from '../../harness/control.ts';
+import { runRecords } from '../../harness/records-harness.ts';
 import { activeCall, at } from '../call-store-conformance.ts';
-import { testResults } from '../running-control.ts';
-import { runRecords } from './running-records.ts';
 
 const run = await runRecords();
 t.teardown(() => run.stop());
@@ -272,7 +272,7 @@ t.test('who looks into a record, plays it, changes or deletes it is in the audit
     [
       'admin call_record.delete',
       'admin call_record.update',
-      'reader call_record.transcript',
+      'key_reader call_record.transcript',
       'analyst call_record.view',
     ],
     'the core reads for its own work',

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { generateCalls } from '../../../bench/record-generator.ts';
 import { benchFilters, benchRecords, describeRecords } from '../../../bench/records.ts';
-import { seededRandom } from '../../../bench/seeded-random.ts';
 import type { CallRow } from '../../../src/control/calls/call-record.ts';
 import {
   type CallFilter,
@@ -15,15 +12,16 @@ import {
 import { openCallTables } from '../../../src/control/calls/call-tables.ts';
 import type { Position } from '../../../src/control/calls/position-streams.ts';
 import { openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 const RECORDS = 20_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'trunkline-search-'));
+const folder = tempFolder();
 const store = openKeyValueStore(join(folder, 'store'));
 const tables = openCallTables(store);
 t.teardown(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 await generateCalls(store, RECORDS, 1);
 const all: CallRow[] = tables.byTime.range({ limit: RECORDS, reverse: true }).map(({ value }) => value);

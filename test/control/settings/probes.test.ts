@@ -1,11 +1,12 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { KEYED_PROVIDERS } from '../../../src/contracts/setting-names.ts';
 import { PROBE_NAMES } from '../../../src/control/settings/probes.ts';
-import { readProjectFile } from '../../support/source-files.ts';
-import { startPlane } from './settings-plane.ts';
+import { serveLocally } from '../../harness/local-server.ts';
+import { startPlane } from '../../harness/settings-harness.ts';
+import { readProjectFile } from '../../harness/source-files.ts';
 
 const PATH = '/api/v1/settings';
 
@@ -16,17 +17,12 @@ async function storage(answer: number): Promise<{
   close: () => Promise<void>;
 }> {
   const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
-  const server = createServer((request, response) => {
+  const { port, close } = await serveLocally((request, response) => {
     seen.push({ url: request.url ?? '', headers: request.headers });
     response.writeHead(answer, answer === 302 ? { location: 'http://127.0.0.1/elsewhere' } : {});
     response.end('<Error/>');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { port: (server.address() as AddressInfo).port, seen, close };
+  return { port, seen, close };
 }
 
 const seeds = {

@@ -1,15 +1,5 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
@@ -21,9 +11,10 @@ import { createSettingsStore } from '../../../src/control/settings/settings-stor
 import { AppError } from '../../../src/platform/app-error.ts';
 import { isoNow } from '../../../src/platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 import { settingsStoreConformance } from './settings-store-conformance.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'trunkline-box-'));
+const root = tempFolder();
 const opened: KeyValueStore[] = [];
 const fresh = () => {
   const folder = join(root, String(opened.length));
@@ -38,7 +29,6 @@ const fresh = () => {
 };
 t.teardown(async () => {
   for (const store of opened) await store.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 async function refusal(open: () => Promise<unknown>): Promise<AppError> {
@@ -203,7 +193,7 @@ t.test('rotations without a start in between end at a bound', async (t) => {
 t.test(
   'the appliance itself does not start on a key file that others can read, with exit code 78',
   async (t) => {
-    const folder = mkdtempSync(join(root, 'appliance-'));
+    const folder = tempFolder();
     const env = { ROLE: 'control', CONTROL_LISTEN: '127.0.0.1:0', DATA_DIR: folder, LOG_LEVEL: 'silent' };
     const first = startMain(env);
     await first.said;

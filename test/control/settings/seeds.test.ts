@@ -1,11 +1,9 @@
 import { fork } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { readSettings } from '../../../src/platform/settings.ts';
-import { startPlane } from './settings-plane.ts';
+import { startPlane } from '../../harness/settings-harness.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 const boot = (env: Record<string, string>) => readSettings(env, '/folder', '/install');
 
@@ -33,7 +31,7 @@ t.test('the environment seeds the system settings on the first start, and never 
     agent_desk_policy_poll_seconds: 5,
   });
   t.equal(providerKey('deepgram'), 'deepgram-key-0123');
-  await first.stop({ keepData: true });
+  await first.stop();
 
   const second = await startPlane({
     dataDir: first.dataDir,
@@ -46,7 +44,7 @@ t.test('the environment seeds the system settings on the first start, and never 
 });
 
 t.test('a change that was answered survives the death of the process, together with its key', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'trunkline-killed-'));
+  const dataDir = tempFolder();
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const entry = fileURLToPath(new URL(`./fixtures/settings-victim.${extension}`, import.meta.url));
   const child = fork(entry, [dataDir], { stdio: 'ignore' });

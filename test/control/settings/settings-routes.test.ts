@@ -4,7 +4,7 @@ import t from 'tap';
 import { SETTING_SECRET_NAMES, SETTING_VALUE_NAMES } from '../../../src/contracts/setting-names.ts';
 import { DEFAULT_VALUES, SystemValues } from '../../../src/contracts/system-settings.ts';
 import { createSettingsStore, type StoredSettings } from '../../../src/control/settings/settings-store.ts';
-import { startPlane } from './settings-plane.ts';
+import { startPlane } from '../../harness/settings-harness.ts';
 
 const PATH = '/api/v1/settings';
 const KEY = 'dg-0123456789abcdef-f00d';
@@ -279,7 +279,7 @@ t.test('a new sealing key takes over the settings while they are in use', async 
   t.match(json, { key_id: /^k[0-9a-f]{8}$/, resealed: 2 });
   t.equal((await plane.settings.current()).providerKey('openai'), KEY);
   t.match((await plane.audit.list({ limit: 1 })).items, [{ action: 'settings.rotate_key' }]);
-  await plane.stop({ keepData: true });
+  await plane.stop();
   const next = await startPlane({ dataDir: plane.dataDir });
   t.teardown(() => next.stop());
   t.same(next.box.keyIds(), [json.key_id], 'the start has dropped the old one');

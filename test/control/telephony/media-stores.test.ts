@@ -3,8 +3,8 @@ import { createAuditLog } from '../../../src/control/audit/audit-log.ts';
 import { createNumberStore } from '../../../src/control/telephony/number-store.ts';
 import { createTrunkStore } from '../../../src/control/telephony/trunk-store.ts';
 import { isoNow } from '../../../src/platform/clock.ts';
+import { freshStore } from '../../harness/fresh-stores.ts';
 import { CAUSE } from '../accounts/user-store-conformance.ts';
-import { freshStore } from '../fresh-stores.ts';
 import { numberStoreConformance, testNumber } from './number-store-conformance.ts';
 import { testTrunk, trunkStoreConformance } from './trunk-store-conformance.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { testBot } from '../running-control.ts';
-import { type SettingsPlane, startPlane } from '../settings/settings-plane.ts';
+import { testBot } from '../../harness/control.ts';
+import { type SettingsPlane, startPlane } from '../../harness/settings-harness.ts';
 
 const TRUNKS = '/api/v1/trunks';
 const NUMBERS = '/api/v1/numbers';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readProjectFile } from '../../support/source-files.ts';
+import { readProjectFile } from '../../harness/source-files.ts';
 
 /** A common spelling with the ways in which people write the name in Devanagari. */
 export interface CommonName {

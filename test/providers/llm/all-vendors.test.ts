@@ -7,10 +7,11 @@ import { openLlm } from '../../../src/providers/open-providers.ts';
 import { type ProviderContext, plainContext } from '../../../src/providers/provider-context.ts';
 import { startAnthropic } from '../../emulators/anthropic.ts';
 import { startGemini } from '../../emulators/gemini.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import type { LlmEmulator, LlmEmulatorOptions } from '../../emulators/llm/llm-emulator.ts';
 import { startOpenAi } from '../../emulators/openai.ts';
-import { ask, asRequest, BALANCE_TOOL, NEVER, open, until, user } from './asking.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { ask, asRequest, BALANCE_TOOL, NEVER, open, user } from './asking.ts';
 
 /** The four wire formats, each with what its client needs to be told. */
 const VENDORS: {
@@ -106,7 +107,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(`R8 ${name}: an answer that does not end within its time is given up`, async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const { emulator, llm } = await house(t, vendor, {
       config: { timeout_ms: 30_000 },
       context: { ...plainContext, clock },

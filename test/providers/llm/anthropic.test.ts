@@ -3,7 +3,8 @@ import type { LlmRequest } from '../../../src/providers/language-model.ts';
 import type { ProviderContext } from '../../../src/providers/provider-context.ts';
 import { type AnthropicOptions, startAnthropic } from '../../emulators/anthropic.ts';
 import { textOfTokens } from '../../emulators/llm/tokens.ts';
-import { afterTools, ask, BALANCE_TOOL, listening, ORDER_TOOL, open, until, user } from './asking.ts';
+import { until } from '../../harness/wait.ts';
+import { afterTools, ask, BALANCE_TOOL, listening, ORDER_TOOL, open, user } from './asking.ts';
 
 const MODEL = 'claude-haiku-5-5';
 const TOOLS = [BALANCE_TOOL, ORDER_TOOL];

@@ -174,12 +174,3 @@ export class HostCache {
     };
   }
 }
-
-/** Waits for a condition; throws after 15 s. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 15_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

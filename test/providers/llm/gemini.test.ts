@@ -3,6 +3,7 @@ import type { LlmRequest } from '../../../src/providers/language-model.ts';
 import type { ProviderContext } from '../../../src/providers/provider-context.ts';
 import { type GeminiOptions, startGemini } from '../../emulators/gemini.ts';
 import { textOfTokens } from '../../emulators/llm/tokens.ts';
+import { until } from '../../harness/wait.ts';
 import {
   afterTools,
   ask,
@@ -12,7 +13,6 @@ import {
   NEVER,
   ORDER_TOOL,
   open,
-  until,
   user,
 } from './asking.ts';
 

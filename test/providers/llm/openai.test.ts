@@ -5,7 +5,8 @@ import { textOfTokens } from '../../emulators/llm/tokens.ts';
 import { startOpenAi } from '../../emulators/openai.ts';
 import { type CompatOptions, startCompat } from '../../emulators/openai-compat.ts';
 import type { OpenAiOptions } from '../../emulators/openai-house.ts';
-import { afterTools, ask, BALANCE_TOOL, listening, ORDER_TOOL, open, until, user } from './asking.ts';
+import { until } from '../../harness/wait.ts';
+import { afterTools, ask, BALANCE_TOOL, listening, ORDER_TOOL, open, user } from './asking.ts';
 
 const MODEL = 'gpt-6-luna';
 const TOOLS = [BALANCE_TOOL, ORDER_TOOL];

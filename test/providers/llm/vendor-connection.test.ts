@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { openVendorConnection, type VendorConnection } from '../../../src/providers/llm/vendor-connection.ts';
-import { until } from './asking.ts';
+import { until } from '../../harness/wait.ts';
 
 /** Longer than Node's own pool keeps an idle connection, shorter than a pause in a call. */
 const PAUSE_MS = 5_500;

@@ -2,21 +2,10 @@ import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
 import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
 import { type ChainedClient, ProviderChain } from '../../../src/providers/resilient/provider-chain.ts';
 import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
-
-/** A number generator for tests that must go the same way each time (mulberry32). */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { HandClock } from '../../harness/hand-clock.ts';
 
 /** A call's config inputs: a clock moved by hand, a provider health of its own, and the troubles that were reported. */
-export function configInputs(clock = new HandClock(), sampleRate = 8_000) {
+export function configInputs(clock = new HandClock(1_000), sampleRate = 8_000) {
   const troubles: ProviderTrouble[] = [];
   const context: ProviderContext = {
     sampleRate,

@@ -15,7 +15,7 @@ import {
 import { addLatency, newLatencyWindow, percentiles } from '../../../src/platform/latency-window.ts';
 import { hasToken, newTokenBucket, setRate, takeToken } from '../../../src/platform/token-bucket.ts';
 import { LocalProviderHealth, providerKey } from '../../../src/providers/resilient/provider-health.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
 
 t.test('RT-58 a breaker opens on three failures that are half of all, and not on fewer', async (t) => {
   const breaker = newBreaker();
@@ -113,7 +113,7 @@ t.test('RT-89 a token bucket holds its rate after a small burst', async (t) => {
 t.test(
   'a slot alone keeps its own providerHealth: failures close a provider, time opens it again',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const providerHealth = new LocalProviderHealth({ clock });
     const key = providerKey('tts', { provider: 'cartesia' });
     for (let count = 0; count < 3; count += 1) {
@@ -136,7 +136,7 @@ t.test(
 );
 
 t.test('our own mistakes do not count against a provider', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const providerHealth = new LocalProviderHealth({ clock });
   for (let count = 0; count < 20; count += 1) {
     providerHealth.begin('k');
@@ -146,7 +146,7 @@ t.test('our own mistakes do not count against a provider', async (t) => {
 });
 
 t.test('latencies are told once there are enough of them', async (t) => {
-  const providerHealth = new LocalProviderHealth({ clock: new HandClock() });
+  const providerHealth = new LocalProviderHealth({ clock: new HandClock(1_000) });
   for (let count = 1; count <= 4; count += 1) providerHealth.ended('k', { result: 'ok', ms: 100 * count });
   t.equal(providerHealth.latency('k'), null);
   providerHealth.ended('k', { result: 'ok', ms: 500 });
@@ -162,7 +162,7 @@ t.test('a provider is named by step, id and place, never by what its settings sa
 });
 
 t.test('the providerHealth is bounded: what was asked longest ago is forgotten', async (t) => {
-  const providerHealth = new LocalProviderHealth({ clock: new HandClock() });
+  const providerHealth = new LocalProviderHealth({ clock: new HandClock(1_000) });
   for (let count = 0; count < 3; count += 1) providerHealth.ended('first', { result: 'failed', ms: null });
   t.equal(providerHealth.admits('first'), false);
   for (let other = 0; other < 64; other += 1) providerHealth.begin(`other ${other}`);

@@ -4,7 +4,7 @@ import { providerError } from '../../../src/providers/provider-error.ts';
 import { createResilientLlm, STALL_MS } from '../../../src/providers/resilient/resilient-llm.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(280_000);
 
 const REQUEST: LlmRequest = { system: '', messages: [{ role: 'user', text: 'hello' }], tools: [] };
 const HELLO: LlmDelta = { type: 'text', text: 'hello ' };

@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
 import type { SttResult } from '../../../src/providers/speech-to-text.ts';
-import { chainOf, configInputs, seeded } from './bench-call.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
+import { chainOf, configInputs } from './bench-call.ts';
 import { RATE_HZ, type SessionPlan, spoken, textOf, wordEngine } from './word-engine.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(280_000);
 
 const ROUNDS = 200;
 const WIDE_ROUNDS = 60;
@@ -12,7 +13,7 @@ const FRAME_MS = 20;
 
 /** One call with breaks at random moments: what was said, and what was written down. */
 async function round(seed: number, rateHz: number) {
-  const random = seeded(seed);
+  const random = seededRandom(seed);
   const pick = (from: number, to: number) => from + Math.floor(random() * (to - from + 1));
   const around = configInputs(undefined, rateHz);
   const frameSamples = (rateHz * FRAME_MS) / 1000;

@@ -16,7 +16,7 @@ import {
   wordEngine,
 } from './word-engine.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(280_000);
 
 const FRAME_MS = 20;
 const FRAME_SAMPLES = 160;

@@ -16,7 +16,7 @@ import { WORDS } from '../stt/caller.ts';
 import { VENDORS } from '../stt/vendors.ts';
 
 // Real clients and emulated vendors, in real time.
-t.setTimeout(120_000);
+t.setTimeout(280_000);
 
 const SAMPLE_RATE = 8_000;
 /** What a caller in a room is heard at. */

@@ -1,5 +1,4 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import { monotonicMs } from '../../../src/platform/clock.ts';
 import { openStt } from '../../../src/providers/open-providers.ts';
 import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderTrouble } from '../../../src/providers/provider-context.ts';
@@ -11,8 +10,9 @@ import type {
   SttTurnEvent,
 } from '../../../src/providers/speech-to-text.ts';
 import type { Emulator } from '../../emulators/kit/emulator.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
 
 /** What callers say in these tests, as tones that the emulators read back word by word. */
 export const WORDS =
@@ -106,15 +106,6 @@ export class Caller {
 
   get ended(): (SttTurnEvent & { type: 'end' })[] {
     return this.turns.filter((event) => event.type === 'end');
-  }
-}
-
-/** Waits for a condition, generously; throws where it does not come. */
-export async function until(condition: () => boolean, what: string, waitMs = WAIT_MS): Promise<void> {
-  const deadlineMs = monotonicMs() + waitMs;
-  while (!condition()) {
-    if (monotonicMs() > deadlineMs) throw new Error(`${what} did not come within ${waitMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
 

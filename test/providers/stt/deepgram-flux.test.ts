@@ -1,9 +1,10 @@
 import t from 'tap';
 import { type FluxOptions, startFlux } from '../../emulators/deepgram-flux.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import type { ScriptStep } from '../../emulators/kit/script.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 
 const config = (url: string, more: Record<string, unknown> = {}) => ({
   provider: 'deepgram_flux',
@@ -180,7 +181,7 @@ t.test('R8 deepgram_flux: a turn that the vendor ends by its timeout is a turn',
 });
 
 t.test('R8 deepgram_flux: flush forces the end of an open turn where the vendor allows it', async (t) => {
-  const emulator = await start(t, { clock: new HandClock(), connectedAfterMs: 0 });
+  const emulator = await start(t, { clock: new HandClock(1_000), connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl, { force_end_turn: true }));
   await caller.say('for seven please');
   await until(() => caller.interims.at(-1) === 'for seven', 'words');
@@ -215,7 +216,7 @@ t.test(
 );
 
 t.test('R8 deepgram_flux: a muted line is given silence, so that an open turn ends', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl));
   const audio = speakTones('no thank you', WORDS, 8_000);
@@ -238,7 +239,7 @@ t.test('R8 deepgram_flux: a muted line is given silence, so that an open turn en
 });
 
 t.test('R8 deepgram_flux: a session before its first audio is kept open', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, connectedAfterMs: 0 });
   const caller = await Caller.at(emulator, config(emulator.wsUrl));
   await clock.advance(21_000, 500);
@@ -348,7 +349,7 @@ t.test('R8 deepgram_flux: settings reach the vendor; wrong ones are refused by n
   await caller.session.close();
   t.same(emulator.violations.list, []);
   const refused = async (more: Record<string, unknown>) =>
-    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock()))).message;
+    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock(1_000)))).message;
   t.match(await refused({ eager_eot_threshold: 0.8 }), /^stt\.eager_eot_threshold must not be above/);
   t.match(await refused({ eot_threshold: 0.4 }), /^stt\.eot_threshold must/);
   t.match(await refused({ language_hints: ['hi'] }), /^stt\.language_hints is understood by/);

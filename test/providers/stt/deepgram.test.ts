@@ -1,7 +1,8 @@
 import t from 'tap';
 import { type DeepgramOptions, startDeepgram } from '../../emulators/deepgram.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 
 const config = (url: string, more: Record<string, unknown> = {}) => ({
   provider: 'deepgram',
@@ -12,7 +13,11 @@ const config = (url: string, more: Record<string, unknown> = {}) => ({
 });
 
 async function start(t: { teardown(end: () => Promise<void>): void }, options: DeepgramOptions = {}) {
-  const emulator = await startDeepgram({ hearing: { words: WORDS }, clock: new HandClock(), ...options });
+  const emulator = await startDeepgram({
+    hearing: { words: WORDS },
+    clock: new HandClock(1_000),
+    ...options,
+  });
   t.teardown(() => emulator.close());
   return emulator;
 }
@@ -64,7 +69,7 @@ t.test('R8 deepgram: two turns follow each other, and each has its own words onl
 });
 
 t.test('R8 deepgram: what is discarded does not come back in the next turn', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, answerDelayMs: 150 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   await caller.say('no thank you');
@@ -106,7 +111,7 @@ for (const [what, quirks] of Object.entries({
 }
 
 t.test('R8 deepgram: a Finalize that is never answered ends the turn with what was heard', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, finalize: 'never' });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   await caller.say('good morning');
@@ -128,7 +133,7 @@ t.test('R8 deepgram: a Finalize that is never answered ends the turn with what w
 t.test(
   'R8 deepgram: Finalize where nothing was buffered is answered by nobody and costs no words',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await start(t, { clock, finalize: 'when_buffered' });
     const caller = await Caller.calls(config(emulator.wsUrl), clock);
     await caller.say('thank you');
@@ -143,7 +148,7 @@ t.test(
 );
 
 t.test('R8 deepgram: KeepAlive is sent while no audio flows, and none while it does', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   const keepAlives = () =>
@@ -260,7 +265,7 @@ t.test('R8 deepgram: every setting reaches the vendor in its own words', async (
 
 t.test('R8 deepgram: wrong settings are refused by name before anybody is dialled', async (t) => {
   const refused = async (more: Record<string, unknown>) =>
-    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock()))).message;
+    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock(1_000)))).message;
   t.match(await refused({ utterance_end_ms: 500 }), /^stt\.utterance_end_ms must/);
   t.match(await refused({ endpointing_ms: 1 }), /^stt\.endpointing_ms must/);
   t.match(await refused({ redact: ['names'] }), /^stt\.redact must/);

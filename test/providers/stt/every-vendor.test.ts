@@ -1,7 +1,8 @@
 import t from 'tap';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { speakTones } from '../../emulators/kit/tone-words.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 import { VENDORS } from './vendors.ts';
 
 /** More audio than any system takes before it pushes back: 48 MB. */
@@ -95,7 +96,7 @@ for (const vendor of VENDORS) {
   );
 
   t.test(`R8 ${vendor.name}: a session that breaks says so once, and its flush fails`, async (t) => {
-    const emulator = await vendor.start({ clock: new HandClock() });
+    const emulator = await vendor.start({ clock: new HandClock(1_000) });
     t.teardown(() => emulator.close());
     const faults: [string, (connection: ReturnType<typeof emulator.control.latest>) => void, string][] = [
       ['close 1000', (connection) => connection.close(1000), 'transient'],
@@ -134,7 +135,7 @@ for (const vendor of VENDORS) {
   t.test(
     `R8 ${vendor.name}: who gives up a turn gets his own reason, and the next turn is whole`,
     async (t) => {
-      const clock = new HandClock();
+      const clock = new HandClock(1_000);
       const emulator = await vendor.start({ clock });
       t.teardown(() => emulator.close());
       const caller = await Caller.at(emulator, vendor.config(emulator));
@@ -186,7 +187,7 @@ for (const vendor of VENDORS) {
   });
 
   t.test(`R8 ${vendor.name}: a line that went dead is noticed by missed pongs`, async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await vendor.start({ clock });
     t.teardown(() => emulator.close());
     const caller = await Caller.at(emulator, vendor.config(emulator));
@@ -210,7 +211,7 @@ for (const vendor of VENDORS) {
     `R8 ${vendor.name}: audio arrives complete, in order, in real time and at its own rate`,
     async (t) => {
       for (const sampleRate of [8_000, 16_000]) {
-        const clock = new HandClock();
+        const clock = new HandClock(1_000);
         const emulator = await vendor.start({ clock });
         t.teardown(() => emulator.close());
         const caller = await Caller.at(emulator, vendor.config(emulator), sampleRate);
@@ -239,7 +240,7 @@ for (const vendor of VENDORS) {
   );
 
   t.test(`R8 ${vendor.name}: what a line does not take is kept for 2 s, then the oldest goes`, async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await vendor.start({ clock });
     t.teardown(() => emulator.close());
     const caller = await Caller.at(emulator, vendor.config(emulator));

@@ -11,7 +11,8 @@ import type { Emulator } from '../../emulators/kit/emulator.ts';
 import { startTranscription } from '../../emulators/openai-transcription.ts';
 import { startSarvamStt } from '../../emulators/sarvam-stt.ts';
 import { startSoniox } from '../../emulators/soniox.ts';
-import { Caller, until } from './caller.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller } from './caller.ts';
 
 /**
  * Our client and the vendor's own SDK run one scenario under the settings that our client sends; what they send must

@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
-import { Caller, until } from './caller.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller } from './caller.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -2,7 +2,8 @@ import t from 'tap';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
 import { startTranscription, type TranscriptionOptions } from '../../emulators/openai-transcription.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 
 const config = (url: string, more: Record<string, unknown> = {}) => ({
   provider: 'openai',

@@ -11,7 +11,8 @@ import { startElevenLabs } from '../../emulators/elevenlabs.ts';
 import type { SttEmulator } from '../../emulators/kit/stt-emulator.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
 import { startTranscription } from '../../emulators/openai-transcription.ts';
-import { Caller, until, WORDS } from './caller.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, WORDS } from './caller.ts';
 import { VENDORS } from './vendors.ts';
 
 /** A whole number of the chunks of every vendor: 40, 50 and 80 ms. */

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { type SarvamSttOptions, startSarvamStt } from '../../emulators/sarvam-stt.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 
 const config = (url: string, more: Record<string, unknown> = {}) => ({
   provider: 'sarvam',
@@ -12,7 +13,11 @@ const config = (url: string, more: Record<string, unknown> = {}) => ({
 });
 
 async function start(t: { teardown(end: () => Promise<void>): void }, options: SarvamSttOptions = {}) {
-  const emulator = await startSarvamStt({ hearing: { words: WORDS }, clock: new HandClock(), ...options });
+  const emulator = await startSarvamStt({
+    hearing: { words: WORDS },
+    clock: new HandClock(1_000),
+    ...options,
+  });
   t.teardown(() => emulator.close());
   return emulator;
 }
@@ -71,7 +76,7 @@ t.test('R8 sarvam: flush waits for the utterance that is under way', async (t) =
 t.test(
   'R8 sarvam: flush of an utterance that never ends gives its last partial, and no word twice',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const emulator = await start(t, { clock });
     const caller = await Caller.calls(config(emulator.wsUrl, { silence_duration_ms: 2_000 }), clock);
     await caller.say('no thank you');
@@ -131,7 +136,7 @@ t.test('R8 sarvam: manual endpointing marks the utterances of the call', async (
 });
 
 t.test('R8 sarvam: ping keeps an idle session open', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, idleMs: 20_000 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   await clock.advance(61_000, 500);
@@ -223,7 +228,7 @@ t.test('R8 sarvam: languages are spelled as each socket wants them', async (t) =
   }
   t.same(emulator.violations.list, []);
   const refused = async (more: Record<string, unknown>) =>
-    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock()))).message;
+    (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock(1_000)))).message;
   t.match(await refused({ language: 'de-DE' }), /^stt\.language "de-DE" is none of/);
   t.match(await refused({ endpoint: 'newest' }), /^stt\.endpoint must be one of/);
   t.match(await refused({ mode: 'sing' }), /^stt\.mode must be one of/);
@@ -258,7 +263,7 @@ t.test('R8 sarvam legacy: one final for each utterance, and flush takes what is 
 });
 
 t.test('R8 sarvam legacy: near silence keeps an idle session open, an error ends it', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl, { endpoint: 'legacy' }), clock);
   await clock.advance(121_000, 1_000);

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { type SonioxOptions, startSoniox } from '../../emulators/soniox.ts';
-import { Caller, rejection, until, WORDS } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { Caller, rejection, WORDS } from './caller.ts';
 
 const config = (url: string, more: Record<string, unknown> = {}) => ({
   provider: 'soniox',
@@ -12,7 +13,7 @@ const config = (url: string, more: Record<string, unknown> = {}) => ({
 });
 
 async function start(t: { teardown(end: () => Promise<void>): void }, options: SonioxOptions = {}) {
-  const emulator = await startSoniox({ hearing: { words: WORDS }, clock: new HandClock(), ...options });
+  const emulator = await startSoniox({ hearing: { words: WORDS }, clock: new HandClock(1_000), ...options });
   t.teardown(() => emulator.close());
   return emulator;
 }
@@ -107,7 +108,7 @@ t.test('R8 soniox: a message that comes twice counts once', async (t) => {
 });
 
 t.test('R8 soniox: what is discarded does not come back, token by token', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock, answerDelayMs: 150 });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   await caller.say('no thank you');
@@ -123,7 +124,7 @@ t.test('R8 soniox: what is discarded does not come back, token by token', async 
 });
 
 t.test('R8 soniox: keepalive is sent while no audio flows', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await start(t, { clock });
   const caller = await Caller.calls(config(emulator.wsUrl), clock);
   await clock.advance(61_000, 500);
@@ -216,7 +217,7 @@ t.test(
     t.notOk(failure.message.includes('another-key'));
     await caller.session.close();
     const refused = async (more: Record<string, unknown>) =>
-      (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock()))).message;
+      (await rejection(Caller.calls(config('ws://127.0.0.1:1', more), new HandClock(1_000)))).message;
     t.match(await refused({ max_endpoint_delay_ms: 400 }), /^stt\.max_endpoint_delay_ms must/);
     t.match(await refused({ endpoint_sensitivity: 2 }), /^stt\.endpoint_sensitivity must/);
     t.match(await refused({ context: { words: [] } }), /^stt\.context must/);

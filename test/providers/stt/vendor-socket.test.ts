@@ -5,12 +5,13 @@ import { tidyVendorText } from '../../../src/providers/vendor-refusal.ts';
 import { openVendorSocket, type VendorSocketOptions } from '../../../src/providers/vendor-socket.ts';
 import { vendorUrl } from '../../../src/providers/vendor-url.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { testAuthority } from '../../emulators/kit/test-authority.ts';
-import { rejection, until } from './caller.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { rejection } from './caller.ts';
 
 async function echo(t: { teardown(end: () => Promise<void>): void }, tls = false) {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const emulator = await startEmulator({
     vendor: 'echo',
     clock,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startCartesia } from '../../emulators/cartesia.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { toneWords } from '../../emulators/speech-tone.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
 import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 
 const TEXT = 'Your parcel comes on Tuesday, madam.';
@@ -158,7 +158,7 @@ t.test('R8 cartesia: the vendor’s refusal of a handshake is read', async (t) =
 t.test(
   'R8 cartesia: a socket closed after five idle minutes is opened again, nothing said twice',
   async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const { emulator, tts, troubles, close } = await startVoice('cartesia', {
       clock,
       voice: { firstAudioMs: 0 },

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { toneWords } from '../../emulators/speech-tone.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
 import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 
 const TEXT = 'Your parcel comes on Tuesday, madam.';
@@ -111,7 +111,7 @@ t.test(
 );
 
 t.test('R8 elevenlabs: a socket that was idle too long is opened again without a word', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const { emulator, tts, troubles, close } = await startVoice('elevenlabs', {
     clock,
     voice: { firstAudioMs: 0 },
@@ -128,7 +128,7 @@ t.test('R8 elevenlabs: a socket that was idle too long is opened again without a
 });
 
 t.test('R8 elevenlabs: by default the socket stays for a caller who thinks for three minutes', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const { emulator, tts, close } = await startVoice('elevenlabs', { clock, voice: { firstAudioMs: 0 } });
   await tts.warm?.();
   await clock.advance(175_000, 1_000);

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { HandClock } from '../../emulators/kit/emulator-clock.ts';
 import { startSarvamTts } from '../../emulators/sarvam-tts.ts';
-import { failureOf, hear, isToneOf, openFor, startVoice, until } from './vendors.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
+import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 
 const TEXT = 'Your parcel comes on Tuesday, madam.';
 const NEXT = 'Is that all right?';
@@ -143,7 +144,7 @@ t.test('R8 sarvam: clauses at the same time have sockets of their own, and a fif
 });
 
 t.test('R8 sarvam: pings keep a silent call’s sockets open', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const { emulator, tts, close } = await startVoice('sarvam', {
     clock,
     voice: { firstAudioMs: 0 },
@@ -165,7 +166,7 @@ t.test('R8 sarvam: pings keep a silent call’s sockets open', async (t) => {
 });
 
 t.test('R8 sarvam: a socket that the vendor closed in a pause is replaced without a word', async (t) => {
-  const clock = new HandClock();
+  const clock = new HandClock(1_000);
   const { emulator, tts, troubles, close } = await startVoice('sarvam', {
     clock,
     voice: { firstAudioMs: 0 },

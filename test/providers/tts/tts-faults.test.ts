@@ -3,7 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { providersOf } from '../../../src/providers/vendors/all-vendors.ts';
-import { HandClock, scaledClock } from '../../emulators/kit/emulator-clock.ts';
+import { scaledClock } from '../../emulators/kit/emulator-clock.ts';
+import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
 import {
   ALL_VENDORS,
   failureOf,
@@ -13,7 +15,6 @@ import {
   openFor,
   SOCKET_VENDORS,
   startVoice,
-  until,
   VENDORS,
 } from './vendors.ts';
 
@@ -171,7 +172,7 @@ for (const name of ALL_VENDORS) {
   });
 
   t.test(`R8 ${name}: a call that is over leaves no socket, no timer and no listener`, async (t) => {
-    const clock = new HandClock();
+    const clock = new HandClock(1_000);
     const { emulator, tts, close } = await startVoice(name, { clock, voice: { firstAudioMs: 0 } });
     const stop = new AbortController();
     await tts.warm?.();

@@ -1,5 +1,4 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import { monotonicMs, sleepMs } from '../../../src/platform/clock.ts';
 import { openTts } from '../../../src/providers/open-providers.ts';
 import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderTrouble } from '../../../src/providers/provider-context.ts';
@@ -128,13 +127,4 @@ export function isToneOf(samples: Int16Array, text: string, rate: number, part?:
 export function failureOf(error: unknown): Record<string, unknown> {
   const { code, details } = (error ?? {}) as { code?: unknown; details?: Record<string, unknown> };
   return { code, ...details };
-}
-
-/** Waits until something has come true that no frame tells of. Rejects after 15 s. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadlineMs = monotonicMs() + 15_000;
-  while (!condition()) {
-    if (monotonicMs() > deadlineMs) throw new Error(`${what} did not come true within 15 s`);
-    await sleepMs(5);
-  }
 }

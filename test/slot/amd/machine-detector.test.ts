@@ -4,7 +4,8 @@ import { projectPath } from '../../../src/platform/project-paths.ts';
 import { type AmdVerdict, MachineDetector } from '../../../src/slot/amd/machine-detector.ts';
 import { SpeechSegmenter } from '../../../src/slot/listen/speech-segmenter.ts';
 import { VoiceActivity } from '../../../src/slot/listen/voice-activity.ts';
-import { addNoise, interval, joined, seeded, silence, spoken, tones } from '../../support/line-sounds.ts';
+import { addNoise, interval, joined, silence, spoken, tones } from '../../harness/line-sounds.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 import { ASSISTANTS, type Greeting, MACHINES, PERSONS } from './greetings.ts';
 
 const FRAME = 160;
@@ -19,7 +20,7 @@ t.teardown(() => activity.close());
 t.test(
   'RT-27 persons are recognised within 2.5 s, and machines by tone, length and phrase together',
   async (t) => {
-    const random = seeded(27);
+    const random = seededRandom(27);
     const confusion = { withText: new Map<string, number>(), withoutText: new Map<string, number>() };
     const waits: number[] = [];
     for (const greeting of [...PERSONS, ...MACHINES]) {
@@ -60,7 +61,7 @@ t.test(
 t.test(
   'RT-29 an assistant that asks who calls is neither a person nor a mailbox, and asks once',
   async (t) => {
-    const random = seeded(29);
+    const random = seededRandom(29);
     for (const greeting of ASSISTANTS) {
       const { verdicts } = await judge(greetingSound(greeting, random), true);
       t.equal(verdicts.filter(({ kind }) => kind === 'screening').length, 1, greeting.text);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createMessageDrop, type DropEvent, stepMessageDrop } from '../../../src/slot/amd/message-drop.ts';
-import { seeded } from '../../support/line-sounds.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 const SECOND = 8_000;
 const FRAME = 160;
@@ -81,7 +81,7 @@ t.test(
 );
 
 t.test('RT-28 whatever a mailbox does, the message is begun at most twice and the call ends', async (t) => {
-  const random = seeded(8);
+  const random = seededRandom(8);
   for (let round = 0; round < 100; round++) {
     const drop = createMessageDrop({
       nowSample: 0,

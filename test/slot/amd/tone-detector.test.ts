@@ -7,15 +7,15 @@ import {
   humanRecordings,
   interval,
   joined,
-  seeded,
   silence,
   spoken,
   tones,
   withNoise,
-} from '../../support/line-sounds.ts';
+} from '../../harness/line-sounds.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 t.test('RT-28 a beep of 150 ms or more is found at every frequency and noise, with its end', async (t) => {
-  const random = seeded(28);
+  const random = seededRandom(28);
   for (const snrDb of [60, 20, 10, 5]) {
     for (const ms of [150, 250, 600]) {
       const n = 60;
@@ -44,7 +44,7 @@ t.test('RT-28 a beep of 150 ms or more is found at every frequency and noise, wi
 });
 
 t.test('RT-28 no voice is taken for a beep or for the rhythm of a network', async (t) => {
-  const random = seeded(4);
+  const random = seededRandom(4);
   const voices = [
     'en',
     'en+f1',
@@ -97,7 +97,7 @@ t.test('RT-28 what is shorter than a beep, keys, sweeps, noise and silence are n
     (_, n) => 6_000 * Math.sin(2 * Math.PI * (500 + n / 16) * (n / 8_000)),
   );
   t.same(beeps(sweep), [], 'a sweep');
-  t.same(beeps(addNoise(silence(20_000), 2_000, seeded(2))), [], 'noise');
+  t.same(beeps(addNoise(silence(20_000), 2_000, seededRandom(2))), [], 'noise');
   t.same(beeps(silence(2_000)), []);
   const long = hear(joined(tones([1_000], 5_000, -14), silence(300)));
   t.match(long.at(-1), { type: 'tone_end', isBeep: false }, 'five seconds are a tone, and no beep');
@@ -134,7 +134,7 @@ t.test('ring back, busy, congestion, unobtainable, special information and fax a
     ],
     ['fax', joined(tones([2_100], 2_800, -17), silence(500)), 'fax'],
   ];
-  const random = seeded(17);
+  const random = seededRandom(17);
   for (const [name, sound, kind] of sounds) {
     for (const snrDb of [60, 20, 10]) {
       const line = withNoise(joined(silence(150 + random() * 40), sound), snrDb, random);
@@ -165,7 +165,7 @@ t.test('a tone has the same place however its audio is cut, at 8 and at 16 kHz',
 });
 
 t.test('a second of the loudest noise is searched in far less than a second', async (t) => {
-  const noise = addNoise(silence(20_000), 3_000, seeded(9));
+  const noise = addNoise(silence(20_000), 3_000, seededRandom(9));
   hear(noise);
   const began = performance.now();
   hear(noise);

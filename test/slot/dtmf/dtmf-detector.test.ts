@@ -7,19 +7,19 @@ import {
   humanRecordings,
   interval,
   joined,
-  seeded,
   silence,
   spoken,
   tones,
   withNoise,
-} from '../../support/line-sounds.ts';
+} from '../../harness/line-sounds.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 const KEYS = '123A456B789C*0#D';
 const ROWS = [697, 770, 852, 941];
 const COLUMNS = [1209, 1336, 1477, 1633];
 
 t.test('RT-32 every key is heard at every noise, loudness and twist a receiver must take', async (t) => {
-  const random = seeded(32);
+  const random = seededRandom(32);
   const wanted = [
     { snrDb: 60, ms: 40, share: 0.99 },
     { snrDb: 20, ms: 40, share: 0.99 },
@@ -46,7 +46,7 @@ t.test('RT-32 every key is heard at every noise, loudness and twist a receiver m
 });
 
 t.test('RT-32 no voice is taken for a key', async (t) => {
-  const random = seeded(7);
+  const random = seededRandom(7);
   const voices = ['en', 'en+f2', 'en+f3', 'en+m3', 'en+m5', 'en-us', 'hi', 'hi+f2', 'hi+m3'];
   const text =
     'One two three four five, ooh, no no, hello, who is it? Hmm. I knew you would move to the room soon.';
@@ -81,7 +81,7 @@ t.test('a key is one digit: however long, with a short break, and however its au
   t.equal(hear(broken).length, 1, 'a break of 10 ms');
   const twice = joined(keySound('5', 60), silence(50), keySound('5', 60), silence(100));
   t.equal(hear(twice).length, 2, 'a pause of 50 ms makes two');
-  const line = addNoise(joined(silence(33), dtmfTones('0123456789*#ABCD'), silence(50)), 40, seeded(1));
+  const line = addNoise(joined(silence(33), dtmfTones('0123456789*#ABCD'), silence(50)), 40, seededRandom(1));
   const whole = hear(line);
   t.equal(whole.map(({ digit }) => digit).join(''), '0123456789*#ABCD');
   for (const block of [1, 77, 160, 800, line.length]) {
@@ -146,7 +146,7 @@ t.test('RT-33 tones made for a far end are 100 ms on, 80 ms off, at exact levels
 });
 
 t.test('a second of the loudest noise is searched in far less than a second', async (t) => {
-  const noise = addNoise(silence(20_000), 3_000, seeded(9));
+  const noise = addNoise(silence(20_000), 3_000, seededRandom(9));
   hear(noise);
   const began = performance.now();
   hear(noise);

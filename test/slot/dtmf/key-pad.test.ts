@@ -4,7 +4,7 @@ import { COLLECT_DEFAULTS } from '../../../src/slot/dtmf/collect-digits.ts';
 import { digitTools } from '../../../src/slot/dtmf/digit-tools.ts';
 import { dtmfTones } from '../../../src/slot/dtmf/dtmf-tones.ts';
 import { KeyPad } from '../../../src/slot/dtmf/key-pad.ts';
-import { silence } from '../../support/line-sounds.ts';
+import { silence } from '../../harness/line-sounds.ts';
 
 const SECOND = 8_000;
 const FRAME = 160;

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { TranscriptEntry } from '../../../src/contracts/call-results.ts';
@@ -8,6 +7,7 @@ import { readNotes } from '../../../src/main/handoff/read-notes.ts';
 import { DeskNotes, deskBase } from '../../../src/slot/handoff/desk-notes.ts';
 import { enqueueBody, MAX_ENQUEUE_BYTES } from '../../../src/slot/handoff/enqueue-body.ts';
 import { callerLine } from '../../../src/slot/speak/caller-lines.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
 
 const config = {
   session_id: 's-1',
@@ -53,8 +53,7 @@ t.test('a conversation that is too long for the desk loses its beginning', async
 });
 
 t.test('RT-37 notes lie on disk in order, each with its number', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'trunkline-notes-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = tempFolder();
   const webhookUrl = 'https://plane.example/api/v1/call-results';
   const notes = new DeskNotes({ callId: 'c-1', folder, webhookUrl });
   const enqueue = enqueueBody(config, { ...call, transcript: [] });
@@ -81,8 +80,7 @@ t.test('a folder that cannot be written rejects: the bot goes on with the call',
 });
 
 t.test('a line that a crash has torn does not hide the notes around it', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'trunkline-notes-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = tempFolder();
   const notes = new DeskNotes({ callId: 'c-1', folder, webhookUrl: 'https://plane.example/x' });
   await notes.event('hold_started');
   await notes.close();

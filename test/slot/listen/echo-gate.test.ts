@@ -3,8 +3,8 @@ import t from 'tap';
 import { audioKernels } from '../../../src/platform/audio-kernels.ts';
 import { findEngine } from '../../../src/platform/engine-programs.ts';
 import { EchoGate } from '../../../src/slot/listen/echo-gate.ts';
-import { humanSpeech } from '../../support/human-speech.ts';
-import { mulberry32 } from '../turn/walk.ts';
+import { humanSpeech } from '../../harness/human-speech.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 /**
  * Known by construction: the bot's voice comes back delayed by 80 to 890 ms and weaker by 6 to 30 dB through a dull,
@@ -41,7 +41,7 @@ t.test('RT-18 an echo of the bot is told from a caller who interrupts it', async
 });
 
 t.test('RT-18 once the delay of a line is known, its echo is found sooner', async (t) => {
-  const random = mulberry32(5);
+  const random = seededRandom(5);
   let found = 0;
   let n = 0;
   for (let trial = 0; trial < 60; trial++) {
@@ -77,7 +77,7 @@ interface Line {
 }
 
 function trials(what: 'echo' | 'caller' | 'both', lengthMs: number): { n: number; suppressed: number } {
-  const random = mulberry32(11);
+  const random = seededRandom(11);
   let n = 0;
   let suppressed = 0;
   for (let trial = 0; trial < TRIALS; trial++) {

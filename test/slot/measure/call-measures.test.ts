@@ -2,7 +2,7 @@ import t from 'tap';
 import { CALL_EVENTS } from '../../../src/contracts/call-events.ts';
 import type { Waterfall } from '../../../src/contracts/call-measures.ts';
 import { CallMeasures } from '../../../src/slot/measure/call-measures.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 const NO_ECHO = { echoes: 0, delayMs: null, lossDb: null };
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { LineTime } from '../../../src/slot/measure/line-time.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 t.test('RT-10 on a smooth line a sample was spoken when its packet ended, and arrived with it', async (t) => {
   const line = new LineTime();

@@ -2,7 +2,7 @@ import t from 'tap';
 import { SILENCE_OWNERS, type SilenceTotals } from '../../../src/contracts/call-measures.ts';
 import { newReplyFacts, type ReplyFacts } from '../../../src/slot/measure/reply-facts.ts';
 import { SilenceLedger } from '../../../src/slot/measure/silence-ledger.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 /** A reply to a turn that ended at `lastSpeechMs`, each step as long as its entry says. Returns it with its first sound. */
 function replyTo(

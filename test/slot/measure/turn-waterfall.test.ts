@@ -3,7 +3,7 @@ import { WAIT_STAGES, type Waterfall } from '../../../src/contracts/call-measure
 import { newReplyFacts, type ReplyFacts } from '../../../src/slot/measure/reply-facts.ts';
 import { Spans } from '../../../src/slot/measure/spans.ts';
 import { turnWaterfall } from '../../../src/slot/measure/turn-waterfall.ts';
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 
 const silence = () => ({ caller: new Spans(), bot: new Spans(), held: new Spans() });
 

@@ -3,9 +3,9 @@ import { LocalProviderHealth, providerKey } from '../../../src/providers/resilie
 import { fillerLines } from '../../../src/providers/spoken-lines/filler-lines.ts';
 import { type FillerReason, Fillers } from '../../../src/slot/speak/fillers.ts';
 import { predictedWaitMs } from '../../../src/slot/speak/predicted-wait.ts';
-import { until } from './spoken-call.ts';
+import { until } from '../../harness/wait.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(280_000);
 
 function fillersUnderTest(options: { predicted: number | null; lines?: string[] }) {
   const state = { isWaitedFor: true, canInterject: true };
@@ -30,7 +30,7 @@ t.test('RT-45 a wait that is foreseen above 1.2 s is bridged, a shorter one neve
   const quick = fillersUnderTest({ predicted: 600 });
   const unknown = fillersUnderTest({ predicted: null });
   for (const { fillers } of [slow, quick, unknown]) fillers.turnTaken(500);
-  await until('the line was said', () => slow.spoken.length === 1);
+  await until(() => slow.spoken.length === 1, 'the line was said');
   t.same(slow.spoken, [{ line: 'One moment.', reason: 'predicted' }]);
   // Its timer was due no later than the one that has fired.
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -1,13 +1,13 @@
 import t from 'tap';
 import { FRAME_MS, FRAME_SAMPLES } from '../../../src/contracts/limits.ts';
-import { mulberry32 } from '../turn/walk.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 import { farEnd, numbered } from './far-end.ts';
 
 t.test(
   'RT-14 RT-16 RT-17 whatever is pushed, paused, resumed and cut: no sample twice, none of a dead reply, and the ledger is what was heard',
   async (t) => {
     for (let seed = 1; seed <= 150; seed++) {
-      const random = mulberry32(seed);
+      const random = seededRandom(seed);
       const far = farEnd(random() < 0.5 ? {} : { idleLeadMs: 40 });
       far.pacer.start();
       t.teardown(() => far.pacer.stop());

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t from 'tap';
 import { FRAME_SAMPLES } from '../../../src/contracts/limits.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
@@ -8,9 +5,11 @@ import { SpeechCache } from '../../../src/providers/spoken-lines/speech-cache.ts
 import { LineCache } from '../../../src/slot/speak/line-cache.ts';
 import type { Clause, SpeakerHooks } from '../../../src/slot/speak/speaker.ts';
 import { speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';
-import { spokenCall, timedVoice, until } from './spoken-call.ts';
+import { tempFolder } from '../../harness/temp-folder.ts';
+import { until } from '../../harness/wait.ts';
+import { spokenCall, timedVoice } from './spoken-call.ts';
 
-t.setTimeout(60_000);
+t.setTimeout(280_000);
 
 async function* saying(...clauses: Clause[]): AsyncGenerator<Clause> {
   yield* clauses;
@@ -32,7 +31,7 @@ t.test(
     const call = spokenCall(t, { tts: voice });
     const reply = call.speaker.say('answer', () => saying('A first clause of the bot.', 'And a second one.'));
     for (const frames of [10, 30]) {
-      await until('some of it is heard', () => call.heard.length >= frames);
+      await until(() => call.heard.length >= frames, 'some of it is heard');
       call.speaker.pause();
       const before = call.heard.length;
       t.ok(call.speaker.isPaused);
@@ -56,7 +55,7 @@ t.test('RT-14 the mark of a dropped sending proves nothing', async (t) => {
   const { voice } = timedVoice();
   const call = spokenCall(t, { tts: voice });
   const reply = call.speaker.say('answer', () => saying('No.'));
-  await until('its mark was sent', () => call.marks.length === 1);
+  await until(() => call.marks.length === 1, 'its mark was sent');
   call.speaker.pause();
   t.equal(call.clears(), 1);
   t.equal(call.ledger.heardText(reply.id), '', 'the far end echoed it as it dropped the audio');
@@ -69,7 +68,7 @@ t.test('RT-16 a bot that is cut while it is paused is not heard, and the next re
   const { voice } = timedVoice();
   const call = spokenCall(t, { tts: voice });
   const first = call.speaker.say('answer', () => saying('This is going to be interrupted soon.'));
-  await until('some of it is heard', () => call.heard.length >= 15);
+  await until(() => call.heard.length >= 15, 'some of it is heard');
   call.speaker.pause();
   const before = call.heard.length;
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -153,7 +152,7 @@ t.test('RT-32 a prompt that the caller needs no more of is dropped, and its repl
     await keyed;
     yield 'Thank you.';
   });
-  await until('it is heard', () => call.heard.length > 20);
+  await until(() => call.heard.length > 20, 'it is heard');
   call.speaker.hush();
   const heardFrames = call.heard.length;
   t.ok(heardFrames < 400, 'the rest of the prompt is not sent');
@@ -178,7 +177,7 @@ t.test('audio that is there as a whole is played like any reply, and can be cut'
   const long = call.speaker.say('prompt', () =>
     saying({ text: 'ten seconds of it', audio: new Int16Array(80_000) }),
   );
-  await until('it is heard', () => call.heard.length > 20);
+  await until(() => call.heard.length > 20, 'it is heard');
   call.speaker.cut();
   t.equal(await long.ended, 'cut');
   t.same(given, []);
@@ -189,7 +188,7 @@ t.test('RT-17 RT-42 a cut reply is heard up to the word that the voice had ended
   const call = spokenCall(t, { tts: voice });
   const text = 'one two three four five six seven eight nine ten eleven twelve';
   const reply = call.speaker.say('answer', () => saying(text));
-  await until('some of it is heard', () => call.heard.length >= 40);
+  await until(() => call.heard.length >= 40, 'some of it is heard');
   const frames = call.heard.length;
   call.speaker.cut();
   const heard = call.ledger.heardText(reply.id);
@@ -203,8 +202,7 @@ t.test('RT-17 RT-42 a cut reply is heard up to the word that the voice had ended
 t.test(
   'RT-45 a line of the bot’s own voice comes before a late answer, and no strange voice does',
   async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'lines-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = tempFolder();
     const { voice } = timedVoice();
     const lines = new LineCache({
       cache: new SpeechCache(folder),

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../../src/contracts/limits.ts';
-import { monotonicMs, sleepMs } from '../../../src/platform/clock.ts';
+import { monotonicMs } from '../../../src/platform/clock.ts';
 import type { SpeakHooks, TextToSpeech } from '../../../src/providers/text-to-speech.ts';
 import { Pacer } from '../../../src/slot/speak/pacer.ts';
 import { Speaker, type SpeakerOptions } from '../../../src/slot/speak/speaker.ts';
@@ -107,12 +107,4 @@ export function spokenCall(t: Test, options: Partial<SpeakerOptions> & Pick<Spea
     pacer.stop();
   });
   return { speaker, pacer, ledger, marks, heard, failures, clears: () => clears };
-}
-
-/** Waits for a condition; throws after 20 s. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const limitMs = monotonicMs() + 20_000; !holds(); ) {
-    if (monotonicMs() > limitMs) throw new Error(`still not so: ${what}`);
-    await sleepMs(5);
-  }
 }

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { hearOut, ModelOnPaper, newSaid, slowTool, talk, until } from './talk.ts';
+import { until } from '../../harness/wait.ts';
+import { hearOut, ModelOnPaper, newSaid, slowTool, talk } from './talk.ts';
 
 const END = { type: 'built_in', name: 'end_call', description: 'End.', parameters: { type: 'object' } };
 const TRANSFER = { ...END, name: 'transfer_call' };

@@ -164,11 +164,3 @@ export function slowTool(change: Partial<CallTool> = {}) {
   };
   return { tool, runs, finish: (result: unknown) => finish(result) };
 }
-
-/** Polls until it holds; for what happens in other tasks. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
-  for (const deadline = Date.now() + 15_000; !holds(); ) {
-    if (Date.now() > deadline) throw new Error(`not within 15 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

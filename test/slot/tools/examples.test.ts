@@ -4,7 +4,7 @@ import { HttpTool } from '../../../src/contracts/bot/tools.ts';
 import { closurePhrases } from '../../../src/slot/think/closure-phrases.ts';
 import { httpTool } from '../../../src/slot/tools/http-tool.ts';
 import { chooseTransfer } from '../../../src/slot/transfer/transfer-order.ts';
-import { localHttp, startReceiver } from '../../control/crm/local-http.ts';
+import { localHttp, startReceiver } from '../../harness/receiver.ts';
 
 /** What the API docs show (D-26), run as a call would run it. */
 const exampleOf = <T>(schema: unknown): T => (schema as { examples: T[] }).examples[0] as T;

@@ -5,7 +5,7 @@ import { createGuardedHttp } from '../../../src/platform/guarded-http.ts';
 import type { ToolOutcome } from '../../../src/slot/tools/call-tool.ts';
 import { callVariables } from '../../../src/slot/tools/call-variables.ts';
 import { httpTool } from '../../../src/slot/tools/http-tool.ts';
-import { localHttp, type Receiver, startReceiver, status } from '../../control/crm/local-http.ts';
+import { localHttp, type Receiver, startReceiver, status } from '../../harness/receiver.ts';
 
 const receiver = await startReceiver();
 t.teardown(() => receiver.close());

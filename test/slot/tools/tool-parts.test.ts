@@ -4,7 +4,7 @@ import { argsHash, idempotencyKey } from '../../../src/slot/tools/idempotency-ke
 import { maskArgs } from '../../../src/slot/tools/mask-args.ts';
 import { KNOWLEDGE_BUDGET_MS, searchKnowledgeTool } from '../../../src/slot/tools/search-knowledge.ts';
 import { createToolBox } from '../../../src/slot/tools/tool-box.ts';
-import { localHttp } from '../../control/crm/local-http.ts';
+import { localHttp } from '../../harness/receiver.ts';
 
 t.test(
   'RT-49 a key is one of call, turn, tool and arguments, in whatever order they are written',

@@ -23,7 +23,7 @@ const OK: TransferResult = { status: 'ok', reason: '', sipCode: 200, sipStatus: 
 const BUSY: TransferResult = { status: 'failed', reason: 'busy', sipCode: 486, sipStatus: 'Busy Here' };
 
 /** A transfer on a line that does what `how` says; `timeScale` keeps its waits far from the events of a test. */
-function rig(how: 'asked' | 'by_close' | 'impossible' = 'asked', timeScale = 1) {
+function transferHarness(how: 'asked' | 'by_close' | 'impossible' = 'asked', timeScale = 1) {
   const events: CallEvent[] = [];
   const sent: TransferRequest[] = [];
   const transfer = new CallTransfer({
@@ -41,7 +41,7 @@ function rig(how: 'asked' | 'by_close' | 'impossible' = 'asked', timeScale = 1) 
 }
 
 t.test('R12 R116 RT-35 a transfer that is answered ok is sent; the line may close then', async (t) => {
-  const { transfer, events, sent, names } = rig();
+  const { transfer, events, sent, names } = transferHarness();
   const outcome = transfer.start(ORDER);
   t.ok(transfer.isPending);
   t.same(sent, [{ destination: '+912240000001', target: 'desk', reason: 'angry', headers: { 'X-A': '1' } }]);
@@ -71,7 +71,7 @@ t.test('R12 R116 RT-35 a transfer that is answered ok is sent; the line may clos
 });
 
 t.test('R114 R115 R170 R172 a transfer that fails tells why, and where it should have gone', async (t) => {
-  const { transfer, events, names } = rig();
+  const { transfer, events, names } = transferHarness();
   const outcome = transfer.start(ORDER);
   transfer.onResult(BUSY);
   t.same(await outcome, { kind: 'failed', reason: 'busy', sipCode: 486, sipStatus: 'Busy Here' });
@@ -90,7 +90,7 @@ t.test('R114 R115 R170 R172 a transfer that fails tells why, and where it should
 });
 
 t.test('R114 a failure after the ok undoes the transfer, and the bot goes on', async (t) => {
-  const { transfer, events } = rig();
+  const { transfer, events } = transferHarness();
   const outcome = transfer.start(ORDER);
   transfer.onResult(OK);
   transfer.onResult(BUSY);
@@ -104,7 +104,7 @@ t.test('R114 a failure after the ok undoes the transfer, and the bot goes on', a
 });
 
 t.test('RT-35 a close without an answer counts as sent, whenever it comes', async (t) => {
-  const { transfer, events } = rig();
+  const { transfer, events } = transferHarness();
   const outcome = transfer.start(ORDER);
   t.ok(transfer.lineGone());
   t.same(await outcome, { kind: 'sent' });
@@ -119,24 +119,24 @@ t.test('RT-35 ten seconds without an answer and thirty without a close are a fai
   const waiting = transferStep('asked', { type: 'timer' });
   t.match(waiting, { phase: 'unanswered', timerMs: 20_000, event: null, outcome: null });
   t.match(transferStep('unanswered', { type: 'timer' }), { phase: 'failed', event: 'transfer_failed' });
-  const { transfer } = rig('asked', 0.005);
+  const { transfer } = transferHarness('asked', 0.005);
   t.match(await transfer.start(ORDER), { kind: 'failed', reason: /did not answer/ });
 });
 
 t.test('a line that a moved caller leaves open is given up by itself', async (t) => {
-  const { transfer } = rig('asked', 0.01);
+  const { transfer } = transferHarness('asked', 0.01);
   const outcome = transfer.start(ORDER);
   transfer.onResult(OK);
   t.same(await outcome, { kind: 'sent' });
 });
 
 t.test('a caller who hangs up before they were moved was not passed on', async (t) => {
-  const { transfer, events } = rig();
+  const { transfer, events } = transferHarness();
   const outcome = transfer.start(ORDER);
   t.equal(transfer.callerLeft(), false);
   t.same(await outcome, { kind: 'abandoned' });
   t.match(transferFields(events), { was_transferred: false, transfer_failed_reason: /hung up/ });
-  const moved = rig();
+  const moved = transferHarness();
   const second = moved.transfer.start(ORDER);
   moved.transfer.onResult(OK);
   t.equal(moved.transfer.callerLeft(), true, 'after the ok a stop belongs to the transfer');
@@ -176,14 +176,14 @@ t.test(
 );
 
 t.test('a line where closing is the transfer, and one that knows none', async (t) => {
-  const closing = rig('by_close');
+  const closing = transferHarness('by_close');
   t.same(await closing.transfer.start(ORDER), { kind: 'sent' });
   t.same(closing.names(), ['transfer_requested', 'transfer_sent']);
   t.notOk(closing.transfer.isMoved, 'its close is an ordinary one');
-  const none = rig('impossible');
+  const none = transferHarness('impossible');
   t.match(await none.transfer.start(ORDER), { kind: 'failed' });
   t.same(none.names(), ['transfer_requested', 'transfer_failed']);
-  const { transfer } = rig();
+  const { transfer } = transferHarness();
   void transfer.start(ORDER);
   t.match(await transfer.start(ORDER), { kind: 'failed', reason: /under way/ }, 'one at a time');
 });

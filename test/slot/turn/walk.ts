@@ -1,4 +1,5 @@
 import type { InterruptionMeaning, TurnEvent, TurnRules } from '../../../src/slot/turn/turn-types.ts';
+import { seededRandom } from '../../harness/seeded-random.ts';
 import { type Fault, must, TurnWorld, WALK_RULES } from './turn-world.ts';
 
 const MS = 8;
@@ -12,7 +13,7 @@ export function walk(options: { seed: number; steps: number; rules?: Partial<Tur
   calls: number;
   turns: number;
 } {
-  const random = mulberry32(options.seed);
+  const random = seededRandom(options.seed);
   const rules = { ...WALK_RULES, ...options.rules };
   let turns = 0;
   let calls = 0;
@@ -179,15 +180,4 @@ function comesToAnEnd(world: TurnWorld): void {
   const endSample = world.now + PATIENCE_SAMPLES;
   while (!world.isOver && world.now < endSample) world.pass(1_000 * MS);
   must(world.isOver, `without any event ${world.state.phase} lasts for ever`);
-}
-
-/** A small seeded generator (mulberry32), so that a failure can be walked again. */
-export function mulberry32(seed: number): () => number {
-  let value = seed >>> 0;
-  return () => {
-    value = (value + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(value ^ (value >>> 15), value | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
