@@ -145,3 +145,26 @@ t.test('every kind of citation is able to fail', async (t) => {
   t.match(faults('docs/other.md', '[calls](calls.md#who-pays)'), [/no #who-pays/]);
   t.match(faults('src/call.ts', '(the plan, section 8.12)'), [/"section 8" is of no named standard/]);
 });
+
+/** Files and folders as documents name them: from the root, or from `src`. */
+const NAMED_PATH =
+  /`((?:bench|cli|contracts|control|main|native|platform|providers|setup|slot|src|test)\/[\w./-]+)`/g;
+
+function missingPaths(text: string, files: readonly string[]): string[] {
+  const stands = (path: string) =>
+    files.some((file) => file === path || file.startsWith(`${path}/`) || file.startsWith(`${path}.`));
+  return [...text.matchAll(NAMED_PATH)]
+    .map(([, path = '']) => path.replace(/\/$/, ''))
+    .filter((path) => !stands(path) && !stands(`src/${path}`));
+}
+
+t.test('the files and folders that documents name are there', async (t) => {
+  const files = projectFiles(['']);
+  // What benches write is in no repository.
+  const written = ['bench/results'];
+  for (const file of known.files) {
+    const missing = missingPaths(readProjectFile(file), files).filter((path) => !written.includes(path));
+    t.same(missing, [], file);
+  }
+  t.same(missingPaths('`src/a`, `slot/b/c`, `cli/d.ts`', ['src/a/x.ts', 'src/slot/b/c.ts']), ['cli/d.ts']);
+});

@@ -117,13 +117,13 @@ function judgeResults(expect: CallExpectation, results: CallResults | null): Che
   });
 }
 
-interface Wish {
+interface Expectation {
   what: string;
   look(results: CallResults): { ok: boolean; found: string };
 }
 
 /** Each pattern is found behind the one before it; one entry may hold several. */
-function inOrder(speaker: 'bot' | 'customer', patterns: readonly string[]): Wish[] {
+function inOrder(speaker: 'bot' | 'customer', patterns: readonly string[]): Expectation[] {
   return patterns.map((pattern, index) => ({
     what: `the ${speaker === 'bot' ? 'bot' : 'caller'} says /${pattern}/`,
     look: (results) => {
@@ -139,7 +139,7 @@ function inOrder(speaker: 'bot' | 'customer', patterns: readonly string[]): Wish
   }));
 }
 
-function neverSaid(pattern: string): Wish {
+function neverSaid(pattern: string): Expectation {
   return {
     what: `the bot never says /${pattern}/`,
     look: (results) => {
@@ -149,7 +149,7 @@ function neverSaid(pattern: string): Wish {
   };
 }
 
-function eventRequest({ like, count }: CallExpectation['events'][number]): Wish {
+function eventRequest({ like, count }: CallExpectation['events'][number]): Expectation {
   const times = count === null ? '' : ` ${count} times`;
   return {
     what: `the record holds ${JSON.stringify(like)}${times}`,
@@ -164,7 +164,7 @@ function eventRequest({ like, count }: CallExpectation['events'][number]): Wish 
   };
 }
 
-function noEventRequest(like: Record<string, unknown>): Wish {
+function noEventRequest(like: Record<string, unknown>): Expectation {
   return {
     what: `the record holds no ${JSON.stringify(like)}`,
     look: (results) => {
@@ -174,7 +174,7 @@ function noEventRequest(like: Record<string, unknown>): Wish {
   };
 }
 
-function resultRequest([key, expected]: [string, unknown]): Wish {
+function resultRequest([key, expected]: [string, unknown]): Expectation {
   return {
     what: `results.${key} is ${JSON.stringify(expected)}`,
     look: (results) => {
