@@ -195,3 +195,53 @@ t.test('the reader of imports sees every kind and no comment', async (t) => {
     ],
   );
 });
+
+/** What a file exports of its own; what it passes on from another file has its name there. */
+function exportedNames(source: string): Set<string> {
+  const code = source.replace(/\/\*[\s\S]*?\*\//g, '');
+  const declared = code.matchAll(
+    /^export (?:declare |abstract |async )*(?:function\*?|class|const|let|interface|type|enum) (\w+)/gm,
+  );
+  const listed = [...code.matchAll(/^export (?:type )?\{([^}]*)\}(?! from)/gm)].flatMap((match) =>
+    (match[1] ?? '').split(',').map((name) => name.trim().replace(/^(type |.* as )+/, '')),
+  );
+  return new Set([...[...declared].map((match) => match[1] ?? ''), ...listed.filter((name) => name !== '')]);
+}
+
+/** Names that more than one of these files exports, each with its files. */
+function exportedTwice(files: Iterable<readonly [path: string, source: string]>): string[] {
+  const homes = new Map<string, string[]>();
+  for (const [path, source] of files) {
+    for (const name of exportedNames(source)) homes.set(name, [...(homes.get(name) ?? []), path]);
+  }
+  return [...homes]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([name, paths]) => `${name}: ${paths.join(', ')}`);
+}
+
+/** Names that still have two homes; nothing may be added. */
+const STILL_TWICE = new Set([
+  'Answer',
+  'CallMeasures',
+  'Delivery',
+  'DemoClip',
+  'Evidence',
+  'SpokenClause',
+  'isRecord',
+]);
+
+t.test('no two files of src export the same name', async (t) => {
+  const { projectFiles, readProjectFile } = await import('./harness/source-files.ts');
+  const files = projectFiles(['.ts'], 'src').map((path) => [path, readProjectFile(path)] as const);
+  const twice = exportedTwice(files).filter((line) => !STILL_TWICE.has(line.split(':', 1)[0] ?? ''));
+  t.same(twice, []);
+  const sample = [
+    ['a.ts', "export const LIMIT = 1;\n// export const OTHER = 1;\nexport type { Call } from './c.ts';"],
+    [
+      'b.ts',
+      'const LIMIT = 2;\nconst OTHER = 1;\nexport { LIMIT, OTHER as MORE };\nexport type Call = string;',
+    ],
+    ['c.ts', 'export interface Call {}\nexport async function* MORE() {}'],
+  ] as const;
+  t.same(exportedTwice(sample), ['LIMIT: a.ts, b.ts', 'Call: b.ts, c.ts', 'MORE: b.ts, c.ts']);
+});

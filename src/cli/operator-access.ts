@@ -11,12 +11,12 @@ export interface OperatorAccount {
   create(wanted: { email: string; name: string; role: string; password?: string }): Promise<CliUserAndLink>;
   reset(id: string): Promise<CliUserAndLink>;
   setDisabled(id: string, disabled: boolean): Promise<CliUser>;
-  verifyAudit(anchor?: { seq: number; hash: string }): Promise<AuditProof>;
+  verifyAudit(anchor?: { seq: number; hash: string }): Promise<AuditVerdict>;
   close(): Promise<void>;
 }
 
 /** What a check of the audit log has found. */
-export interface AuditProof {
+export interface AuditVerdict {
   ok: boolean;
   checked: number;
   head: { seq: number; hash: string } | null;

@@ -16,11 +16,12 @@ import { startBots } from './bots/start-bots.ts';
 import { createCallRecordStore } from './calls/lmdb-call-store.ts';
 import { keepCallbackRequest } from './campaigns/callback-requests.ts';
 import { createCampaignStore } from './campaigns/campaign-store.ts';
-import { crmRoutes } from './crm/crm-routes.ts';
+import { crmSecretRoutes } from './crm/crm-secret-routes.ts';
 import { createCrmSecrets } from './crm/crm-secrets.ts';
 import { createCrmPrefetch } from './crm/prefetch.ts';
-import { fleetUrls } from './fleet/fleet-urls.ts';
-import { createFleet } from './fleet/place-on-fleet.ts';
+import { pushRoutes } from './crm/push-routes.ts';
+import { pushTrialRoutes } from './crm/trial-routes.ts';
+import { createFleet, fleetUrls } from './fleet/place-on-fleet.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { type CoreSecretGuard, createCoreSecretGuard } from './http/core-secret-guard.ts';
@@ -33,7 +34,7 @@ import { withProviderKey } from './runtime-config/provider-keys.ts';
 import { configRoute } from './runtime-config/serve-config.ts';
 import { systemVariables } from './runtime-config/variables.ts';
 import { settingsRoutes } from './settings/settings-routes.ts';
-import { startSettings } from './settings/start-settings.ts';
+import { startSettings } from './settings/settings-service.ts';
 import { startCallRecords } from './start-call-records.ts';
 import { type Media, startMedia } from './telephony/start-media.ts';
 import { createOutbound } from './webhooks/outbound.ts';
@@ -168,6 +169,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     nowIso,
   });
   const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));
+  const crm = { outbound, prefetch, secrets, audit, bot: (id: string) => bots.cached.get(id) };
   const routes: AnyRoute[] = [
     configRoute({
       bots: bots.cached,
@@ -187,7 +189,9 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     ...accounts.routes,
     ...auditRoutes(audit),
     ...webhookRoutes({ outbound, audit }),
-    ...crmRoutes({ outbound, prefetch, secrets, audit, bot: (id) => bots.cached.get(id) }),
+    ...crmSecretRoutes(crm),
+    ...pushRoutes(crm),
+    ...pushTrialRoutes(crm),
     ...settingsRoutes({ settings: system, box, store, audit, http }),
     ...media.routes,
     ...outboundRoutes({

@@ -1,12 +1,12 @@
 import type { MediaSetup } from '../contracts/rooms.ts';
 import { monotonicMs } from '../platform/clock.ts';
-import { createHttpServer, type HttpServer } from '../platform/http-server.ts';
+import { createHttpServer, type HttpReply, type HttpServer } from '../platform/http-server.ts';
 import { hostPort } from '../platform/settings.ts';
 import { assemblePlane, type PlaneParts } from './assemble-plane.ts';
 import { createIdempotencyStore } from './http/idempotency.ts';
 import { createIdempotencyGuard } from './http/idempotency-guard.ts';
 import { DEFAULT_PER_MINUTE, RateLimiter } from './http/rate-limit.ts';
-import type { AnyRoute, Reply } from './http/route.ts';
+import type { AnyRoute } from './http/route.ts';
 import { serveRoutes } from './http/serve-routes.ts';
 
 export interface Control {
@@ -29,7 +29,7 @@ export interface ControlParts extends Omit<PlaneParts, 'baseUrl'> {
   /** Smaller than the product's, where a test cannot send that many requests. */
   requestsPerMinute?: number;
   /** Told about every reply before it leaves; the tests hold replies to their declarations with it. */
-  onReply?: (route: AnyRoute, reply: Reply) => void;
+  onReply?: (route: AnyRoute, reply: HttpReply) => void;
 }
 
 /** Starts the control plane on `CONTROL_LISTEN`; an empty store gets the bot `demo`. */

@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { STORE_VERSION } from '../contracts/versions.ts';
 import { AppError } from '../platform/app-error.ts';
+import { textOrNull } from '../platform/json-shapes.ts';
 import type { KeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { adoptPublishedBots } from './bots/lmdb-bot-store.ts';
+import { type ActiveCall, type CallRecord, newRecord } from './calls/call-record.ts';
 import { openCallTables, writeRecord } from './calls/call-tables.ts';
-import { isRecordV1, upgradeRecordV1 } from './calls/upgrade-record.ts';
 
 /**
  * Leads from one version of the store to the next. A step may be killed at any point and is run again from its start, so
@@ -80,4 +81,39 @@ async function completeCallRecords(store: KeyValueStore): Promise<number> {
     after = String(keys.at(-1));
     await nextTurn();
   }
+}
+
+/** A record of store version 1, as far as it differs: campaign nested, none of the later fields. */
+interface RecordV1 extends Omit<ActiveCall, 'max_call_duration_seconds'> {
+  schema_version: 1;
+  status: CallRecord['status'];
+  disconnected_by: CallRecord['disconnected_by'];
+  post_call_analysis: Record<string, unknown> | null;
+}
+
+/** Whether the migration still has to bring this record to the present shape. */
+function isRecordV1(record: unknown): record is RecordV1 {
+  return (record as { schema_version?: unknown } | null)?.schema_version === 1;
+}
+
+/** The record in the present shape. What version 1 did not know is empty, except what its analysis says already. */
+function upgradeRecordV1(old: RecordV1): CallRecord {
+  const { schema_version: _version, campaign, ...known } = old;
+  const analysis = old.post_call_analysis ?? {};
+  return {
+    // Written over the empty record, so that every later field is there.
+    ...newRecord({ ...known, campaign }),
+    ...known,
+    schema_version: 2,
+    disposition: shortText(analysis.disposition),
+    summary: shortText(analysis.summary),
+    sentiment: shortText(analysis.sentiment),
+  };
+}
+
+/** Longer texts of version 1 are cut. */
+const MAX_TEXT_CHARS = 10_000;
+
+function shortText(value: unknown): string | null {
+  return textOrNull(value)?.slice(0, MAX_TEXT_CHARS) ?? null;
 }

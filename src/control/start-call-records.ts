@@ -1,10 +1,11 @@
 import type { KeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { AuditLog } from './audit/audit-log.ts';
-import { callRoutes } from './calls/call-routes.ts';
 import type { CallRecordStore } from './calls/call-store.ts';
+import { callContentRoutes } from './calls/content-routes.ts';
 import { startLostCallsSweep } from './calls/lost-calls.ts';
 import { type ReceiveResultsParts, resultsRoute } from './calls/receive-results.ts';
+import { type CallRouteParts, callRecordRoutes } from './calls/record-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { ExportRunner } from './exports/export-runner.ts';
 import { createExportStore } from './exports/export-store.ts';
@@ -68,4 +69,9 @@ export async function startCallRecords(parts: CallRecordsParts): Promise<CallRec
       await runner.stop();
     },
   };
+}
+
+/** Everything that reads or changes what calls left. */
+function callRoutes(parts: CallRouteParts): AnyRoute[] {
+  return [...callRecordRoutes(parts), ...callContentRoutes(parts)];
 }

@@ -1,8 +1,7 @@
-import type { FleetHealth, FleetMedia, FleetWorker } from '../contracts/fleet.ts';
+import type { FleetHealth, FleetMedia, FleetProvider, FleetWorker } from '../contracts/fleet.ts';
 import type { Refusal } from '../contracts/fleet-refusals.ts';
-import type { ProviderHealthEntry } from '../contracts/provider-health.ts';
+import type { ProviderFamily, ProviderHealthEntry } from '../contracts/provider-health.ts';
 import { PRODUCT_VERSION } from '../platform/version.ts';
-import { fleetProviders } from './providers/fleet-providers.ts';
 import type { OrphanCalls } from './slots/orphan-calls.ts';
 import type { SlotPool } from './slots/slot-pool.ts';
 import type { SlotProcess } from './slots/slot-process.ts';
@@ -124,4 +123,22 @@ function deadWorker(slotId: number): FleetWorker {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** The provider health as `GET /health/fleet` tells it. `wallMs` is the time of day. */
+export function fleetProviders(entries: readonly ProviderHealthEntry[], wallMs: number): FleetProvider[] {
+  return entries.map((entry) => {
+    const [family = '', provider = '', ...origin] = entry.key.split(':');
+    return {
+      family: family as ProviderFamily,
+      provider,
+      origin: origin.join(':') || null,
+      state: entry.state,
+      open_until: entry.state === 'open' ? new Date(wallMs + entry.openForMs).toISOString() : null,
+      p50_ms: entry.p50,
+      p95_ms: entry.p95,
+      p99_ms: entry.p99,
+      error_rate: entry.errorRate,
+    };
+  });
 }

@@ -21,8 +21,11 @@ import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
 import { PromptCacheBroker } from './providers/prompt-cache-broker.ts';
 import { createPlaneReport } from './providers/prompt-cache-report.ts';
-import { takeProviderHealth, tellProviderHealth } from './providers/provider-health-messages.ts';
-import { ProviderHealthTable } from './providers/provider-health-table.ts';
+import {
+  ProviderHealthTable,
+  takeProviderHealth,
+  tellProviderHealth,
+} from './providers/provider-health-table.ts';
 import { type RoomBounds, type Rooms, startRooms } from './rooms/start-rooms.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';

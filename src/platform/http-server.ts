@@ -11,8 +11,7 @@ import { problemReply } from './http-server/problem.ts';
 import { framingIssue, hasBody, OpenRequest, proxyList } from './http-server/request-head.ts';
 import { type RouteTable, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
-import { type Exchange, sendReply } from './http-server/send-reply.ts';
-import { sendStream } from './http-server/send-stream.ts';
+import { type Exchange, sendReply, sendStream } from './http-server/send-reply.ts';
 
 export { EventStream, type ServerEvent } from './http-server/event-stream.ts';
 export type { HttpReply, HttpRequest, HttpRoute } from './http-server/http-types.ts';

@@ -7,9 +7,11 @@ import { botCopyRoutes } from '../../src/control/bots/copy-routes.ts';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { ManageBots } from '../../src/control/bots/manage-bots.ts';
 import { botVersionRoutes } from '../../src/control/bots/version-routes.ts';
-import { createCacheRegistry } from '../../src/control/caches/cache-registry.ts';
-import { cacheRoutes } from '../../src/control/caches/cache-routes.ts';
-import { createCachedBots } from '../../src/control/caches/cached-bots.ts';
+import {
+  cacheRoutes,
+  createCachedBots,
+  createCacheRegistry,
+} from '../../src/control/caches/cache-registry.ts';
 import { createLivePromptCacheStore } from '../../src/control/caches/live-prompt-cache.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { TtlCache } from '../../src/platform/ttl-cache.ts';

@@ -3,13 +3,16 @@ import type { Bot } from '../../src/contracts/bot.ts';
 import type { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createAuditLog } from '../../src/control/audit/audit-log.ts';
 import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
-import { createCachedBots } from '../../src/control/caches/cached-bots.ts';
+import { createCachedBots } from '../../src/control/caches/cache-registry.ts';
 import { createLivePromptCacheStore } from '../../src/control/caches/live-prompt-cache.ts';
 import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.ts';
 import { createCampaignStore } from '../../src/control/campaigns/campaign-store.ts';
 import type { CrmPrefetch } from '../../src/control/crm/prefetch.ts';
-import type { ConfigSettings } from '../../src/control/runtime-config/config-inputs.ts';
-import { type OpenCallParts, openCall } from '../../src/control/runtime-config/resolve-config.ts';
+import {
+  type ConfigSettings,
+  type OpenCallParts,
+  openCall,
+} from '../../src/control/runtime-config/resolve-config.ts';
 import { openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { readConfig } from '../../src/slot/call/fetch-config.ts';

@@ -1,7 +1,9 @@
 import { createAuditLog } from '../../src/control/audit/audit-log.ts';
-import { crmRoutes } from '../../src/control/crm/crm-routes.ts';
+import { crmSecretRoutes } from '../../src/control/crm/crm-secret-routes.ts';
 import { createCrmSecrets } from '../../src/control/crm/crm-secrets.ts';
 import { createCrmPrefetch } from '../../src/control/crm/prefetch.ts';
+import { pushRoutes } from '../../src/control/crm/push-routes.ts';
+import { pushTrialRoutes } from '../../src/control/crm/trial-routes.ts';
 import type { Role } from '../../src/control/http/authenticate.ts';
 import { webhookRoutes } from '../../src/control/webhooks/webhook-routes.ts';
 import { localHttp } from './receiver.ts';
@@ -29,10 +31,13 @@ export async function serveCrmRoutes(): Promise<ServedRoutes> {
   f.outbound.secretsOf = (botId) => secrets.valuesOf(botId);
   const prefetch = createCrmPrefetch({ http: localHttp(), secretsOf: (id) => secrets.valuesOf(id), nowIso });
   const bot = async (id: string) => (id === 'clinic' ? { bot_id: id, timezone: 'Asia/Kolkata' } : null);
+  const crm = { outbound: f.outbound, prefetch, secrets, bot, audit };
   const api = await serveApi(
     [
       ...webhookRoutes({ outbound: f.outbound, audit }),
-      ...crmRoutes({ outbound: f.outbound, prefetch, secrets, bot, audit }),
+      ...crmSecretRoutes(crm),
+      ...pushRoutes(crm),
+      ...pushTrialRoutes(crm),
     ],
     { store: f.store, nowMs: Date.now, limiterMs: () => performance.now() },
   );

@@ -1,6 +1,7 @@
 import { Compile } from 'typebox/compile';
-import type { AnyRoute, Reply } from '../../src/control/http/route.ts';
+import type { AnyRoute } from '../../src/control/http/route.ts';
 import type { GuardedHttp } from '../../src/platform/guarded-http.ts';
+import type { HttpReply } from '../../src/platform/http-server.ts';
 import { type Operation, readOperations } from '../control/http/walks/api-document.ts';
 import { type RunningControl, runControl } from './control.ts';
 import { CORE_SECRET } from './served-api.ts';
@@ -181,7 +182,7 @@ async function peopleAndKeys(plane: PlaneUnderTest): Promise<void> {
 const checks = new Map<unknown, ReturnType<typeof Compile>>();
 
 /** A reply must have a declared status and fit the schema that stands there. */
-function replyIssues(route: AnyRoute, reply: Reply): string[] {
+function replyIssues(route: AnyRoute, reply: HttpReply): string[] {
   const name = `${route.operationId} ${reply.status}`;
   const declared = route.responses[reply.status];
   if (!declared) return [`${name} is not declared`];

@@ -4,7 +4,7 @@ import { createBotStore } from '../../src/control/bots/lmdb-bot-store.ts';
 import { startMain } from '../../src/main/main.ts';
 import {
   CLAIM_MAX_AGE_MS,
-  MAX_KEYS,
+  MAX_CACHE_KEYS,
   PromptCacheBroker,
   type PromptCacheSlot,
   RETRY_AFTER_FAILURE_MS,
@@ -150,9 +150,9 @@ t.test('a call that has ended is told nothing, and keys do not pile up', async (
   const told = first.told.length;
   second.news({ kind: 'lost', name: 'a' });
   t.equal(first.told.length, told);
-  for (let i = 0; i < MAX_KEYS + 5; i++) second.claim(`other-${i}`);
+  for (let i = 0; i < MAX_CACHE_KEYS + 5; i++) second.claim(`other-${i}`);
   t.equal(second.claim('other-0'), 'create', 'the oldest was forgotten, with its claim');
-  t.equal(second.claim(`other-${MAX_KEYS}`), 'skip');
+  t.equal(second.claim(`other-${MAX_CACHE_KEYS}`), 'skip');
 });
 
 /** A control plane that only takes reports. */

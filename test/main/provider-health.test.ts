@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { ProviderHealthEntry, ProviderOutcome } from '../../src/contracts/provider-health.ts';
-import { fleetProviders } from '../../src/main/providers/fleet-providers.ts';
-import { takeProviderHealth } from '../../src/main/providers/provider-health-messages.ts';
-import { ProviderHealthTable } from '../../src/main/providers/provider-health-table.ts';
+import { fleetProviders } from '../../src/main/fleet-health.ts';
+import { ProviderHealthTable, takeProviderHealth } from '../../src/main/providers/provider-health-table.ts';
 import { LocalProviderHealth } from '../../src/providers/resilient/provider-health.ts';
 import { OutcomeBatch } from '../../src/slot/main-link/provider-health-link.ts';
 import { HandClock } from '../harness/hand-clock.ts';

@@ -4,7 +4,7 @@ import {
   HANGUP_TO_KILL_MS,
   judge,
   ROOM_WAIT_MS,
-  START_TIMEOUT_MS,
+  SLOT_START_TIMEOUT_MS,
   type Watched,
 } from '../../src/main/slots/progress-watch.ts';
 import {
@@ -42,8 +42,8 @@ t.test('RT-74 a slot is hung after three missed heartbeats, idle or busy, and no
   t.equal(judge(busy(), T0 + HUNG_AFTER_MS + 1), 'hung');
   t.equal(judge({ ...busy(), state: 'idle', call: null }, T0 + HUNG_AFTER_MS + 1), 'hung');
   const starting: Watched = { ...busy(), state: 'starting', call: null };
-  t.equal(judge(starting, T0 + START_TIMEOUT_MS), 'fine', 'loading models has its own bound');
-  t.equal(judge(starting, T0 + START_TIMEOUT_MS + 1), 'hung');
+  t.equal(judge(starting, T0 + SLOT_START_TIMEOUT_MS), 'fine', 'loading models has its own bound');
+  t.equal(judge(starting, T0 + SLOT_START_TIMEOUT_MS + 1), 'hung');
 });
 
 t.test('RT-24 main itself ends a call that overruns its maximum, whatever the slot says', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { callTarget } from '../../src/main/ingress/call-admission.ts';
-import { replacedSlots } from '../../src/main/slots/replaced-calls.ts';
+import { replacedSlots } from '../../src/main/slots/slot-pool.ts';
 import type { LiveCall } from '../../src/main/slots/slot-process.ts';
 import { tempFolder } from '../harness/temp-folder.ts';
 import { until } from '../harness/wait.ts';

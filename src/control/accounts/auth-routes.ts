@@ -1,16 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
 import { causeOf } from '../audit/audit-entry.ts';
-import { sessionCookie } from '../http/authenticate.ts';
-import { requireOwnOrigin } from '../http/own-origin.ts';
-import { type AnyRoute, type Reply, route } from '../http/route.ts';
+import { requireOwnOrigin, sessionCookie } from '../http/authenticate.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLogin, confirmPassword, type Origin } from './login.ts';
 import { changePassword, choosePassword, createFirstAdmin } from './manage-users.ts';
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from './passwords.ts';
-import { clearedCookie, setCookie } from './session-cookie.ts';
-import { COOKIE_LIFE_MS, csrfOf, type TokenPair } from './sessions.ts';
+import { COOKIE_LIFE_MS, clearedCookie, csrfOf, setCookie, type TokenPair } from './sessions.ts';
 import { Email, PersonName, ROLES, type User, UserView, userView } from './user.ts';
 
 const PREFIX = `${API_PREFIX}/auth`;
@@ -286,6 +285,6 @@ function tokensJson(tokens: TokenPair): Static<typeof Tokens> {
 }
 
 /** Nothing on the way may keep an answer with a credential in it. */
-function fresh(json: unknown, headers: Record<string, string> = {}): Reply {
+function fresh(json: unknown, headers: Record<string, string> = {}): HttpReply {
   return { status: 200, json, headers: { 'cache-control': 'no-store', ...headers } };
 }

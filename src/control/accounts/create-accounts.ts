@@ -1,20 +1,22 @@
+import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { apiKeyRoutes } from '../api-keys/api-key-routes.ts';
 import { createApiKeyStore } from '../api-keys/api-key-store.ts';
-import { createApiKeys } from '../api-keys/api-keys.ts';
+import { type ApiKeys, createApiKeys } from '../api-keys/api-keys.ts';
 import type { TransactionalAuditLog } from '../audit/audit-log.ts';
+import type { Authenticator } from '../http/authenticate.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { Accounts } from './accounts.ts';
 import { authRoutes } from './auth-routes.ts';
-import { createAuthenticator } from './authenticator.ts';
+import { actorOf } from './login.ts';
 import { createLoginThrottle } from './login-throttle.ts';
 import { mintSetupToken } from './manage-users.ts';
 import { createOneTimeTokens } from './one-time-tokens.ts';
-import { createOperatorAccess } from './operator-access.ts';
+import { createOperatorAccess, type OperatorAccess } from './operator-access.ts';
 import { createPasswords } from './passwords.ts';
 import { createSessionStore } from './session-store.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions, isCsrfToken, type Sessions } from './sessions.ts';
 import { totpRoutes } from './totp-routes.ts';
 import { userRoutes } from './user-routes.ts';
 import { createUserStore } from './user-store.ts';
@@ -86,4 +88,32 @@ export function createAccounts(parts: AccountsParts): Accounts {
     ...apiKeyRoutes({ store: apiKeyStore, apiKeys }),
   );
   return accounts;
+}
+
+/** The credentials of this installation, for the route table. */
+function createAuthenticator(parts: {
+  sessions: Sessions;
+  apiKeys: ApiKeys;
+  operator: OperatorAccess;
+}): Authenticator {
+  return {
+    async session(cookie, csrf, isMutation) {
+      const found = await parts.sessions.byCookie(cookie);
+      if (found === null) return null;
+      if (isMutation && !isCsrfToken(csrf, cookie)) {
+        throw new AppError(
+          'forbidden',
+          'the header X-CSRF-Token is missing or wrong; send the csrf_token of the login, or of /api/v1/auth/me',
+        );
+      }
+      return actorOf(found.user, found.session.id);
+    },
+    async bearer(token) {
+      const operator = parts.operator.actor(token);
+      if (operator !== null) return operator;
+      const found = await parts.sessions.byAccessToken(token);
+      return found === null ? null : actorOf(found.user, found.session.id);
+    },
+    apiKey: (key) => parts.apiKeys.authenticate(key),
+  };
 }

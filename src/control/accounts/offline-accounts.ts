@@ -3,6 +3,7 @@ import { isoNow } from '../../platform/clock.ts';
 import { openKeyValueStore } from '../../platform/key-value-store.ts';
 import { causeOf } from '../audit/audit-entry.ts';
 import { type AuditLog, createAuditLog } from '../audit/audit-log.ts';
+import type { CreatedPosition } from '../http/pagination.ts';
 import { changeUser, createUser, type ManageUsersParts, type NewUser, resetUser } from './manage-users.ts';
 import { createOneTimeTokens } from './one-time-tokens.ts';
 import { OPERATOR } from './operator-access.ts';
@@ -10,11 +11,11 @@ import { createPasswords } from './passwords.ts';
 import { createSessionStore } from './session-store.ts';
 import { createSessions } from './sessions.ts';
 import { type UserView, userView } from './user.ts';
-import { createUserStore, type UserPosition } from './user-store.ts';
+import { createUserStore } from './user-store.ts';
 
 /** What the command line does with users where no plane runs: the same functions as behind the routes. */
 export interface OfflineAccounts {
-  list(page: { limit: number; after?: UserPosition }): Promise<UserView[]>;
+  list(page: { limit: number; after?: CreatedPosition }): Promise<UserView[]>;
   create(wanted: NewUser): Promise<{ user: UserView; passwordToken: string | null }>;
   reset(id: string): Promise<{ user: UserView; passwordToken: string | null }>;
   setDisabled(id: string, disabled: boolean): Promise<UserView>;

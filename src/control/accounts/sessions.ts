@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { AppError } from '../../platform/app-error.ts';
 import { equalsSecret } from '../../platform/constant-time.ts';
 import { hashSecret, newId, newSecret } from '../../platform/secret-token.ts';
-import type { Role } from '../http/authenticate.ts';
+import { type Role, SESSION_COOKIE_NAMES } from '../http/authenticate.ts';
 import type { Credential, Session, SessionStore } from './session-store.ts';
 import type { User } from './user.ts';
 import type { UserStore } from './user-store.ts';
@@ -197,4 +197,21 @@ function refused(): AppError {
     'unauthorized',
     'the refresh token is wrong, was used before or has expired; log in again',
   );
+}
+
+const [SECURE_NAME, PLAIN_NAME] = SESSION_COOKIE_NAMES;
+
+/** `Set-Cookie` of a login. The `__Host-` name is bound to https, this host and the path `/` by the browser itself. */
+export function setCookie(value: string, https: boolean): string {
+  return `${nameAndFlags(value, https)}; Max-Age=${COOKIE_LIFE_MS / 1000}`;
+}
+
+/** `Set-Cookie` of a logout. */
+export function clearedCookie(https: boolean): string {
+  return `${nameAndFlags('', https)}; Max-Age=0`;
+}
+
+function nameAndFlags(value: string, https: boolean): string {
+  const name = https ? SECURE_NAME : PLAIN_NAME;
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
 }

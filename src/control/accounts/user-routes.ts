@@ -1,19 +1,20 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
 import { causeOf } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
-import { type AnyRoute, type Reply, route } from '../http/route.ts';
+import { DEFAULT_PAGE, PAGE_QUERY, Page, pageOf, readCreatedPosition } from '../http/pagination.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import type { Accounts } from './accounts.ts';
 import { changeUser, createUser, removeUser, resetUser } from './manage-users.ts';
 import { MAX_PASSWORD_CHARS } from './passwords.ts';
 import { Email, PersonName, RoleSchema, Skills, type User, UserView, userView } from './user.ts';
-import { noSuchUser, type UserPosition } from './user-store.ts';
+import { noSuchUser } from './user-store.ts';
 
 const PATH = `${API_PREFIX}/users`;
 const TAG = 'users';
-const ADMINS = { kind: 'users', roles: ['admin'] } as const;
 
 const Id = Type.Object({ user_id: Type.String({ pattern: '^usr_[0-9a-f]{24}$' }) });
 const UserWithLink = Type.Object({
@@ -59,12 +60,12 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'listUsers',
       summary: 'List users in the order of their creation',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       query: Type.Object(PAGE_QUERY),
       responses: { 200: { description: 'A page', schema: Page(UserView) } },
       async handler({ query }) {
         const limit = query.limit ?? DEFAULT_PAGE;
-        const after = query.cursor === undefined ? {} : { after: readPosition(query.cursor) };
+        const after = query.cursor === undefined ? {} : { after: readCreatedPosition(query.cursor) };
         const found = await accounts.users.list({ limit: limit + 1, ...after });
         return { status: 200, json: pageOf(found, limit, userView, (last) => [last.created_at, last.id]) };
       },
@@ -75,7 +76,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'createUser',
       summary: 'Create a user, with a password or with a link to choose one',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       body: {
         schema: NewUserBody,
         example: { email: 'ravi@example.org', name: 'Ravi Iyer', role: 'agent', skills: ['billing'] },
@@ -96,7 +97,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'getUser',
       summary: 'One user',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       responses: {
         200: { description: 'The user', schema: UserView, headers: ETAG },
@@ -114,7 +115,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'changeUser',
       summary: 'Change name, address, role or skills, disable or enable',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       body: { schema: ChangeBody, example: { role: 'supervisor' } },
       responses: {
@@ -135,7 +136,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'removeUser',
       summary: 'Remove a user; the audit log keeps the name',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       responses: {
         204: { description: 'Removed, and every session has ended' },
@@ -155,7 +156,7 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
       operationId: 'resetUser',
       summary: 'Take password and second factor away and get a link to choose a new password',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       responses: {
         200: { description: 'The old password opens nothing any more', schema: UserWithLink, headers: ETAG },
@@ -174,22 +175,14 @@ export function userRoutes(accounts: Accounts): AnyRoute[] {
   ];
 }
 
-function plain(user: User): Reply {
+function plain(user: User): HttpReply {
   return { status: 200, headers: { etag: etagOf(user.version) }, json: userView(user) };
 }
 
-function withLink(accounts: Accounts, status: number, user: User, token: string | null): Reply {
+function withLink(accounts: Accounts, status: number, user: User, token: string | null): HttpReply {
   return {
     status,
     headers: { etag: etagOf(user.version), 'cache-control': 'no-store' },
     json: { user: userView(user), password_url: token === null ? null : accounts.passwordUrl(token) },
   };
-}
-
-function readPosition(cursor: string): UserPosition {
-  const position = decodeCursor(cursor);
-  if (!Array.isArray(position) || position.length !== 2) throw badCursor();
-  const [created_at, id] = position as unknown[];
-  if (typeof created_at !== 'string' || typeof id !== 'string') throw badCursor();
-  return { created_at, id };
 }

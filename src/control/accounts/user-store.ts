@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { AuditCause, TransactionalAuditLog } from '../audit/audit-log.ts';
+import type { CreatedPosition } from '../http/pagination.ts';
 import { isActiveAdmin, lastAdmin, type User, userView } from './user.ts';
 
 /**
@@ -12,7 +13,7 @@ export interface UserStore {
   /** `email` in its normal form. */
   byEmail(email: string): Promise<User | null>;
   /** In the order of their creation. */
-  list(page: { limit: number; after?: UserPosition }): Promise<User[]>;
+  list(page: { limit: number; after?: CreatedPosition }): Promise<User[]>;
   /** Throws `conflict` where the address is taken. With `onlyAsFirstAdmin` also where an active admin exists. */
   insert(user: User, cause: AuditCause, options?: { onlyAsFirstAdmin?: boolean }): Promise<void>;
   /**
@@ -24,11 +25,6 @@ export interface UserStore {
   /** Throws `not_found`, and `conflict` for the last active admin. `check` may throw, too. */
   remove(id: string, check: (user: User) => void, cause: AuditCause): Promise<void>;
   hasActiveAdmin(): Promise<boolean>;
-}
-
-export interface UserPosition {
-  created_at: string;
-  id: string;
 }
 
 /** An installation for one machine; beyond it nobody may be added. */
@@ -68,7 +64,7 @@ class LmdbUsers implements UserStore {
     return id === undefined ? null : this.get(id);
   }
 
-  async list(page: { limit: number; after?: UserPosition }): Promise<User[]> {
+  async list(page: { limit: number; after?: CreatedPosition }): Promise<User[]> {
     const from = page.after ? { start: [page.after.created_at, page.after.id], exclusiveStart: true } : {};
     return this.byTime
       .keys({ limit: page.limit, ...from })

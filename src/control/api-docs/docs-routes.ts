@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
 import { projectPath } from '../../platform/project-paths.ts';
-import { type AnyRoute, type Reply, route } from '../http/route.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import { type OpenApiDocument, openApiDocument } from './openapi.ts';
 
 export interface DocsParts {
@@ -38,7 +39,7 @@ const FILES: Readonly<Record<string, { file: string; type: string }>> = {
 /** `/api/v1/openapi.json`, and the page that shows it with a viewer from this machine. */
 export function docsRoutes(parts: DocsParts): AnyRoute[] {
   let document: OpenApiDocument | undefined;
-  const page = (path: string, operationId: string, handler: () => Promise<Reply>) =>
+  const page = (path: string, operationId: string, handler: () => Promise<HttpReply>) =>
     route({
       method: 'GET',
       path,

@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { causeOf } from '../audit/audit-entry.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
+import { ADMIN } from '../http/authenticate.ts';
+import { DEFAULT_PAGE, PAGE_QUERY, Page, pageOf, readCreatedPosition } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { type ApiKey, type ApiKeyPosition, type ApiKeyStore, noSuchKey } from './api-key-store.ts';
+import { type ApiKey, type ApiKeyStore, noSuchKey } from './api-key-store.ts';
 import type { ApiKeys } from './api-keys.ts';
 
 const PATH = `${API_PREFIX}/api-keys`;
 const TAG = 'api-keys';
-const ADMINS = { kind: 'users', roles: ['admin'] } as const;
 
 const ScopeSchema = Type.Union([
   Type.Literal('calls:write'),
@@ -65,12 +65,12 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
       operationId: 'listApiKeys',
       summary: 'List API keys, newest first, archived ones included',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       query: Type.Object(PAGE_QUERY),
       responses: { 200: { description: 'A page', schema: Page(KeyView) } },
       async handler({ query }) {
         const limit = query.limit ?? DEFAULT_PAGE;
-        const before = query.cursor === undefined ? {} : { before: readPosition(query.cursor) };
+        const before = query.cursor === undefined ? {} : { before: readCreatedPosition(query.cursor) };
         const found = await store.list({ limit: limit + 1, ...before });
         return { status: 200, json: pageOf(found, limit, keyView, (last) => [last.created_at, last.id]) };
       },
@@ -83,7 +83,7 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
       description:
         'A repeat makes another key, also with an Idempotency-Key: the answer holds a secret, and answers with secrets are not kept.',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       body: { schema: NewKeyBody, example: { name: 'dialler in Pune', scopes: ['calls:write'] } },
       responses: {
         201: {
@@ -115,7 +115,7 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
       operationId: 'getApiKey',
       summary: 'One API key, without the key itself',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       responses: { 200: { description: 'The key', schema: KeyView }, 404: { description: 'No such key' } },
       async handler({ params }) {
@@ -130,7 +130,7 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
       operationId: 'archiveApiKey',
       summary: 'Archive a key: it opens nothing from now on, and stays listed',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       params: Id,
       responses: { 200: { description: 'Archived', schema: KeyView }, 404: { description: 'No such key' } },
       async handler({ params, actor, requestId, remoteAddress }) {
@@ -143,12 +143,4 @@ export function apiKeyRoutes(parts: { store: ApiKeyStore; apiKeys: ApiKeys }): A
 
 function keyView({ hash: _, ...key }: ApiKey): Omit<ApiKey, 'hash'> {
   return key;
-}
-
-function readPosition(cursor: string): ApiKeyPosition {
-  const position = decodeCursor(cursor);
-  if (!Array.isArray(position) || position.length !== 2) throw badCursor();
-  const [created_at, id] = position as unknown[];
-  if (typeof created_at !== 'string' || typeof id !== 'string') throw badCursor();
-  return { created_at, id };
 }

@@ -2,6 +2,7 @@ import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
 import type { AuditCause, TransactionalAuditLog } from '../audit/audit-log.ts';
 import type { Scope } from '../http/authenticate.ts';
+import type { CreatedPosition } from '../http/pagination.ts';
 
 /**
  * Keys of machines. Each promise resolves when what it says is durable; a change and its audit entry are one write.
@@ -13,7 +14,7 @@ export interface ApiKeyStore {
   get(id: string): Promise<ApiKey | null>;
   byHash(hash: string): Promise<ApiKey | null>;
   /** Newest first. */
-  list(page: { limit: number; before?: ApiKeyPosition }): Promise<ApiKey[]>;
+  list(page: { limit: number; before?: CreatedPosition }): Promise<ApiKey[]>;
   /** Once archived it stays so: a second time changes nothing. Throws `not_found`. */
   archive(id: string, nowIso: string, cause: AuditCause): Promise<ApiKey>;
   setLastUsed(id: string, nowIso: string): Promise<void>;
@@ -32,11 +33,6 @@ export interface ApiKey {
   expires_at: string | null;
   last_used_at: string | null;
   archived_at: string | null;
-}
-
-export interface ApiKeyPosition {
-  created_at: string;
-  id: string;
 }
 
 export const MAX_API_KEYS = 10_000;

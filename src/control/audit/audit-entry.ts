@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../platform/canonical-json.ts';
 import type { Actor } from '../http/authenticate.ts';
 
 /**
@@ -53,11 +54,15 @@ export function causeOf(
   return { actor, action, requestId: origin.requestId, ip: origin.ip };
 }
 
+/** What the log says of a request. */
+export interface AuditedRequest {
+  actor: Actor;
+  requestId: string;
+  remoteAddress: string;
+}
+
 /** The same for a request of the API. */
-export function causedBy(
-  request: { actor: Actor; requestId: string; remoteAddress: string },
-  action: string,
-): AuditCause {
+export function causedBy(request: AuditedRequest, action: string): AuditCause {
   return causeOf(request.actor, action, { requestId: request.requestId, ip: request.remoteAddress });
 }
 
@@ -71,22 +76,10 @@ export const FIRST_PREV_HASH = '0'.repeat(64);
 export function hashOf(entry: Omit<AuditEntry, 'hash'>): string {
   const { id, seq, at, actor, action, target, before, after, request_id, prev_hash } = entry;
   const covered = { id, seq, at, actor, action, target, before, after, request_id, prev_hash };
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(covered)))
-    .digest('hex');
+  return createHash('sha256').update(canonicalJson(covered)).digest('hex');
 }
 
 export function auditActor(actor: Actor, ip: string | null): AuditActor {
   const named = actor.type === 'user' || actor.type === 'api_key';
   return { type: actor.type, id: named ? actor.id : null, name: named ? actor.name : null, ip };
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
 }

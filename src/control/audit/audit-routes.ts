@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, encodeCursor, PAGE_QUERY, Page } from '../http/pagination.ts';
+import { ADMIN } from '../http/authenticate.ts';
+import { DEFAULT_PAGE, encodeCursor, PAGE_QUERY, Page, readCountPosition } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidQuery } from '../http/validation-issues.ts';
 import type { AuditLog, AuditQuery } from './audit-log.ts';
 
 const PATH = `${API_PREFIX}/audit-log`;
 const TAG = 'audit';
-const ADMINS = { kind: 'users', roles: ['admin'] } as const;
 
 const NullableString = Type.Union([Type.String(), Type.Null()]);
 const Hash = Type.String({ pattern: '^[0-9a-f]{64}$' });
@@ -54,7 +54,7 @@ export function auditRoutes(audit: AuditLog): AnyRoute[] {
       description:
         'A page looks at a bounded number of entries: with a filter that matches little it may hold fewer than `limit`, even none, while `has_more` is true.',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       query: Type.Object({
         ...PAGE_QUERY,
         actor_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -67,7 +67,7 @@ export function auditRoutes(audit: AuditLog): AnyRoute[] {
       async handler({ query }) {
         const { items, nextBeforeSeq } = await audit.list({
           limit: query.limit ?? DEFAULT_PAGE,
-          ...(query.cursor === undefined ? {} : { beforeSeq: readSeq(query.cursor) }),
+          ...(query.cursor === undefined ? {} : { beforeSeq: readCountPosition(query.cursor) }),
           ...(query.actor_id === undefined ? {} : { actorId: query.actor_id }),
           ...(query.action === undefined ? {} : { action: query.action }),
           ...(query.target === undefined ? {} : { target: query.target }),
@@ -91,7 +91,7 @@ export function auditRoutes(audit: AuditLog): AnyRoute[] {
       description:
         'Write `head` down somewhere else and send it as `anchor_seq` and `anchor_hash` the next time: then even a log that was written anew as a whole is found out.',
       tag: TAG,
-      auth: ADMINS,
+      auth: ADMIN,
       query: Type.Object({
         anchor_seq: Type.Optional(Type.Integer({ minimum: 1 })),
         anchor_hash: Type.Optional(Hash),
@@ -135,10 +135,4 @@ function isoOf(name: string, text: string): string {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw invalidQuery(name, `${name} is no date or time that exists`);
   return new Date(ms).toISOString();
-}
-
-function readSeq(cursor: string): number {
-  const seq = decodeCursor(cursor);
-  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 1) throw badCursor();
-  return seq;
 }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { SOCKET_PATH } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { causedBy } from '../audit/audit-entry.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
 import { type AnyRoute, route } from '../http/route.ts';
@@ -57,18 +58,15 @@ function ticketRoute(parts: BotAccessParts): AnyRoute {
         schema: Type.Object({ ticket: Type.String(), url: Type.String(), expires_at: Type.String() }),
       },
     },
-    handler: async ({ params, actor, requestId, remoteAddress }) => {
-      const botId = params.bot_id;
+    handler: async (request) => {
+      const botId = request.params.bot_id;
       if (!(await parts.store.get(botId))) {
         throw new AppError('not_found', 'there is no published bot with this id');
       }
       const { ticket, expiresAtMs } = parts.tickets.issue(botId);
       await parts.audit.record({
-        actor,
-        action: 'bot.call_ticket',
+        ...causedBy(request, 'bot.call_ticket'),
         target: `bot:${botId}`,
-        requestId,
-        ip: remoteAddress,
       });
       return {
         status: 201,

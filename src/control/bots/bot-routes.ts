@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 import { BotId } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
 import { etagOf } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
-import { type AnyRoute, type Auth, type Reply, route } from '../http/route.ts';
+import { DEFAULT_PAGE, PAGE_QUERY, Page, pageOf, readTextPosition } from '../http/pagination.ts';
+import { type AnyRoute, type Auth, route } from '../http/route.ts';
 import type { BotStore, StoredBot } from './bot-store.ts';
 import {
   BOT_CONTENT_EXAMPLE,
@@ -133,19 +134,13 @@ function listRoute(store: BotStore): AnyRoute {
     responses: { 200: { description: 'A page', schema: Page(BotRow) } },
     handler: async ({ query }) => {
       const limit = query.limit ?? DEFAULT_PAGE;
-      const after = query.cursor === undefined ? {} : { after: readPosition(query.cursor) };
+      const after = query.cursor === undefined ? {} : { after: readTextPosition(query.cursor) };
       const found = await store.list({ limit: limit + 1, ...after });
       return { status: 200, json: pageOf(found, limit, botRow, (last) => last.bot_id) };
     },
   });
 }
 
-export function botReply(status: number, bot: StoredBot): Reply {
+export function botReply(status: number, bot: StoredBot): HttpReply {
   return { status, headers: { etag: etagOf(bot.revision) }, json: botView(bot) };
-}
-
-function readPosition(cursor: string): string {
-  const position = decodeCursor(cursor);
-  if (typeof position !== 'string' || position.length > 64) throw badCursor();
-  return position;
 }

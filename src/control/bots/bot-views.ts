@@ -71,7 +71,7 @@ export const VersionRow = Type.Object({
 
 export const VersionView = Type.Object({ ...VersionRow.properties, content: BotContent });
 
-export const Finding = Type.Object({
+export const FindingView = Type.Object({
   severity: Type.Union([Type.Literal('error'), Type.Literal('warning')]),
   code: Type.String(),
   pointer: Type.String({ description: 'JSON pointer into the bot' }),

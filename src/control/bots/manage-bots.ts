@@ -3,7 +3,7 @@ import type { BotContent, NewBot } from '../../contracts/bot.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { invalid } from '../../platform/http-server/schema-check.ts';
 import { newSecret } from '../../platform/secret-token.ts';
-import type { CachedBots } from '../caches/cached-bots.ts';
+import type { CachedBots } from '../caches/cache-registry.ts';
 import { requireMatch } from '../http/etag.ts';
 import type { Actor } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';

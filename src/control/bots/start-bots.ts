@@ -1,9 +1,12 @@
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { TtlCache } from '../../platform/ttl-cache.ts';
 import type { TransactionalAuditLog } from '../audit/audit-log.ts';
-import { createCacheRegistry } from '../caches/cache-registry.ts';
-import { cacheRoutes } from '../caches/cache-routes.ts';
-import { type CachedBots, createCachedBots } from '../caches/cached-bots.ts';
+import {
+  type CachedBots,
+  cacheRoutes,
+  createCachedBots,
+  createCacheRegistry,
+} from '../caches/cache-registry.ts';
 import { createLivePromptCacheStore, type LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
 import type { AnyRoute } from '../http/route.ts';
 import { botAccessRoutes } from './access-routes.ts';

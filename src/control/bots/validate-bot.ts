@@ -5,9 +5,8 @@ import { usableTimezone } from '../../platform/local-time.ts';
 import { compileRulePattern } from '../../providers/llm/rule-pattern.ts';
 import { transferNames } from '../runtime-config/served-tools.ts';
 import type { BotFinding, ValidationWorld } from './bot-finding.ts';
-import { COMMON_NAMESPACES, scanTemplate, templatesOf } from './bot-templates.ts';
+import { COMMON_NAMESPACES, knowsVariable, scanTemplate, templatesOf } from './bot-templates.ts';
 import { checkProviders } from './check-providers.ts';
-import { knowsVariable } from './known-variables.ts';
 
 /** So many findings tell enough; a broken import may have thousands. */
 const MAX_FINDINGS = 200;

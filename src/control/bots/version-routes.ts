@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { etagOf } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
+import { DEFAULT_PAGE, PAGE_QUERY, Page, pageOf, readCountPosition } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { BOT_EDITORS, BOT_READERS, BOT_TAG, BOTS_PATH, BotParams, botReply, STALE } from './bot-routes.ts';
 import type { BotStore } from './bot-store.ts';
-import { BotView, botView, Finding, VersionRow, VersionView, versionRow } from './bot-views.ts';
+import { BotView, botView, FindingView, VersionRow, VersionView, versionRow } from './bot-views.ts';
 import { MAX_VERSIONS } from './lmdb-bot-store.ts';
 import type { ManageBots } from './manage-bots.ts';
 
@@ -47,7 +47,7 @@ export function botVersionRoutes(parts: { store: BotStore; bots: ManageBots }): 
       responses: {
         200: {
           description: 'What was found',
-          schema: Type.Object({ publishable: Type.Boolean(), findings: Type.Array(Finding) }),
+          schema: Type.Object({ publishable: Type.Boolean(), findings: Type.Array(FindingView) }),
         },
       },
       handler: async ({ params }) => {
@@ -76,7 +76,7 @@ export function botVersionRoutes(parts: { store: BotStore; bots: ManageBots }): 
       responses: {
         200: {
           description: 'The bot, with what looked wrong and did not stand in the way',
-          schema: Type.Object({ bot: BotView, findings: Type.Array(Finding) }),
+          schema: Type.Object({ bot: BotView, findings: Type.Array(FindingView) }),
         },
         412: STALE,
         422: UNFIT,
@@ -128,7 +128,7 @@ function versionListRoute(parts: { store: BotStore; bots: ManageBots }): AnyRout
     handler: async ({ params, query }) => {
       const bot = await parts.bots.find(params.bot_id);
       const limit = query.limit ?? DEFAULT_PAGE;
-      const before = query.cursor === undefined ? {} : { before: readVersion(query.cursor) };
+      const before = query.cursor === undefined ? {} : { before: readCountPosition(query.cursor) };
       const found = await parts.store.versions(params.bot_id, { limit: limit + 1, ...before });
       return {
         status: 200,
@@ -141,10 +141,4 @@ function versionListRoute(parts: { store: BotStore; bots: ManageBots }): AnyRout
       };
     },
   });
-}
-
-function readVersion(cursor: string): number {
-  const version = decodeCursor(cursor);
-  if (typeof version !== 'number' || !Number.isSafeInteger(version)) throw badCursor();
-  return version;
 }

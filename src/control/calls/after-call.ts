@@ -5,7 +5,7 @@ import { type RenderedValue, renderJson, renderUrl } from '../../platform/render
 import { flatFields } from './flat-fields.ts';
 
 /** What the mapper and the webhooks read of a call record; the record has more. */
-export interface CallFacts {
+export interface RecordFacts {
   session_id: string;
   bot_id: string;
   bot_name: string;
@@ -34,7 +34,7 @@ export type SystemVariables = (timezone: string, nowIso: string) => Readonly<Rec
  * The namespaces after a call: those of the start, and `results`, `analysis` and `bot` (D-26). Nested values
  * have dotted names: `{{results.end_detail.sip_code}}`, `{{analysis.intent}}`.
  */
-export function afterCallVariables(call: CallFacts, system: SystemVariables, nowIso: string): Variables {
+export function afterCallVariables(call: RecordFacts, system: SystemVariables, nowIso: string): Variables {
   const results = resultsPayload(call);
   return {
     system: system(call.timezone, nowIso),
@@ -61,7 +61,7 @@ export function afterCallVariables(call: CallFacts, system: SystemVariables, now
 }
 
 /** The call results payload as it stands in the record (R95: the CRM push can use it). */
-export function resultsPayload(call: CallFacts): Record<string, unknown> {
+export function resultsPayload(call: RecordFacts): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(call).filter(([name]) => Object.hasOwn(CallResults.properties, name)),
   );
@@ -75,7 +75,7 @@ export interface RenderedPush {
 }
 
 /** What would be, or is, sent to the CRM for this call. The headers are filled when it is sent: they hold secrets. */
-export function renderPush(push: PostCallPush, call: CallFacts, variables: Variables): RenderedPush {
+export function renderPush(push: PostCallPush, call: RecordFacts, variables: Variables): RenderedPush {
   const { url, missing } = renderUrl(push.push_url, variables);
   const body: RenderedValue =
     push.key_mapper === undefined || push.key_mapper === null

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
-import { badCursor, decodeCursor, PAGE_QUERY } from '../http/pagination.ts';
+import { PAGE_QUERY, readCreatedPosition } from '../http/pagination.ts';
 import type { Actor } from '../http/route.ts';
 import { invalidQuery } from '../http/validation-issues.ts';
-import { CallDirection, CallRow, CallStatus, EndedBy } from './call-record-schema.ts';
+import { CallRow, CallStatus, EndedBy, RecordDirection } from './call-record-schema.ts';
 import type { CallFilter } from './call-search.ts';
 import type { Position } from './position-streams.ts';
 
@@ -20,7 +20,7 @@ export const FILTER_FIELDS = {
   status: Values(CallStatus, 'Any of these states'),
   disconnected_by: Values(EndedBy, 'Ended by any of these'),
   disposition: Values(Text, 'Any of these dispositions'),
-  direction: Values(CallDirection, 'Who called'),
+  direction: Values(RecordDirection, 'Who called'),
   tag: Values(Text, 'Has any of these tags'),
   campaign_id: Values(Text, 'Any of these campaigns'),
   caller: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Exactly this caller' })),
@@ -83,12 +83,8 @@ export function seesMaskedNumbers(actor: Actor): boolean {
 }
 
 export function readCursor(cursor: string): Position {
-  const value = decodeCursor(cursor);
-  const [createdAt, sessionId, ...more] = Array.isArray(value) ? (value as unknown[]) : [];
-  if (typeof createdAt === 'string' && typeof sessionId === 'string' && more.length === 0) {
-    return [createdAt, sessionId];
-  }
-  throw badCursor();
+  const { created_at: createdAt, id } = readCreatedPosition(cursor);
+  return [createdAt, id];
 }
 
 /** The named fields of a row, in the order of the row. */

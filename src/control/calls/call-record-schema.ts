@@ -12,7 +12,7 @@ const OptionalCount = Nullable(Type.Integer());
 const Fields = Type.Record(Type.String(), Type.Unknown());
 const { properties: results } = CallResults;
 
-/** `active` from the moment a config is served until the results arrive, or until `lost` (sweep-lost.ts). */
+/** `active` from the moment a config is served until the results arrive, or until `lost` (lost-calls.ts). */
 export const CallStatus = Type.Union([
   Type.Literal('active'),
   Type.Literal('completed'),
@@ -22,7 +22,7 @@ export const CallStatus = Type.Union([
 ]);
 export type CallStatus = Static<typeof CallStatus>;
 
-export const CallDirection = Type.Union([Type.Literal('inbound'), Type.Literal('outbound')]);
+export const RecordDirection = Type.Union([Type.Literal('inbound'), Type.Literal('outbound')]);
 
 export const CallType = Type.Union([
   Type.Literal('bot'),
@@ -68,7 +68,7 @@ const identity = {
 };
 
 const partiesAndTime = {
-  call_direction: CallDirection,
+  call_direction: RecordDirection,
   caller_id: Text,
   from_number: OptionalText,
   to_number: OptionalText,

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { CallRow } from './call-record-schema.ts';
-import type { CallTables } from './call-tables.ts';
-import { durationTerms, type TermField, termOf } from './call-terms.ts';
+import { type CallTables, durationTerms, type TermField, termOf } from './call-tables.ts';
 import {
   AnyOfStream,
   comparePositions,

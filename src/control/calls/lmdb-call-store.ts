@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CallResults } from '../../contracts/call-results.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { canonicalJson } from '../../platform/canonical-json.ts';
 import type { KeyValueStore, StoreKey, Transaction } from '../../platform/key-value-store.ts';
 import { type AgentCall, agentRecord, agentSessionId } from './agent-record.ts';
 import {
@@ -243,17 +244,5 @@ function sessionOf(key: StoreKey): string {
 
 /** Key order does not matter: a receiver in between may have parsed and written the payload again. */
 function digest(value: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
-    .digest('hex');
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
 }

@@ -32,7 +32,7 @@ const BEHIND_ALL_TIMES = '~';
 const FIRST_BLOCK = 4;
 const LARGEST_BLOCK = 256;
 
-/** The calls of one term (call-terms.ts), or all calls where `term` is null and the table is the list by time. */
+/** The calls of one term (call-tables.ts), or all calls where `term` is null and the table is the list by time. */
 export class TermStream implements PositionStream {
   private readonly table: Table<unknown>;
   private readonly prefix: readonly string[];

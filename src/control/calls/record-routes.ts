@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
+import { type AuditedRequest, causedBy } from '../audit/audit-entry.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { DEFAULT_PAGE, encodeCursor } from '../http/pagination.ts';
-import { type Actor, type AnyRoute, type Auth, type Reply, route } from '../http/route.ts';
+import { type Actor, type AnyRoute, type Auth, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { CallListQuery, readCursor, readFields, readFilter, seesMaskedNumbers } from './call-query.ts';
 import { CallRecord, CallRow, DispositionText, Tags } from './call-record-schema.ts';
@@ -51,10 +53,10 @@ export function callRecordRoutes(parts: CallRouteParts): AnyRoute[] {
       responses: {
         200: { description: 'The record', schema: CallRecord, headers: { ETag: 'Its version' } },
       },
-      handler: async ({ params, actor, requestId, remoteAddress }) => {
-        const record = await visibleRecord(parts.calls, params.session_id, actor);
-        await auditReading(parts.audit, 'call_record.view', record, { actor, requestId, remoteAddress });
-        return recordReply(record, actor);
+      handler: async (request) => {
+        const record = await visibleRecord(parts.calls, request.params.session_id, request.actor);
+        await auditReading(parts.audit, 'call_record.view', record, request);
+        return recordReply(record, request.actor);
       },
     }),
     editRoute(parts),
@@ -132,7 +134,8 @@ function editRoute(parts: CallRouteParts): AnyRoute {
       409: { description: 'The record was deleted' },
       412: { description: 'The record has changed since it was read' },
     },
-    handler: async ({ params, body, actor, headers, requestId, remoteAddress }) => {
+    handler: async (request) => {
+      const { params, body, actor, headers } = request;
       if (Object.keys(body).length === 0) throw invalidBody('', 'name tags or disposition');
       await visibleRecord(parts.calls, params.session_id, actor);
       const edited = await parts.calls.edit(params.session_id, body, parts.nowIso(), (record) =>
@@ -141,13 +144,10 @@ function editRoute(parts: CallRouteParts): AnyRoute {
       if (!edited) throw noRecord();
       const { before, after } = edited;
       await parts.audit.record({
-        actor,
-        action: 'call_record.update',
+        ...causedBy(request, 'call_record.update'),
         target: `call_record:${params.session_id}`,
         before: { tags: before.tags, disposition: before.disposition },
         after: { tags: after.tags, disposition: after.disposition },
-        requestId,
-        ip: remoteAddress,
       });
       return recordReply(after, actor);
     },
@@ -170,16 +170,14 @@ function deletionRoutes(parts: CallRouteParts): AnyRoute[] {
         200: { description: 'The receipt', schema: DeletionReceipt },
         409: { description: 'The call is still active, or its recording is on hold' },
       },
-      handler: async ({ params, actor, requestId, remoteAddress }) => {
+      handler: async (request) => {
+        const { params, actor } = request;
         const receipt = await deleteCall(parts, params.session_id, actor);
         if (!receipt) throw noRecord();
         await parts.audit.record({
-          actor,
-          action: 'call_record.delete',
+          ...causedBy(request, 'call_record.delete'),
           target: `call_record:${params.session_id}`,
           after: { receipt_id: receipt.receipt_id, recording: receipt.recording },
-          requestId,
-          ip: remoteAddress,
         });
         return { status: 200, json: receipt };
       },
@@ -219,23 +217,17 @@ export async function auditReading(
   audit: AuditLog,
   action: string,
   record: CallRecord,
-  by: { actor: Actor; requestId: string; remoteAddress: string },
+  by: AuditedRequest,
 ): Promise<void> {
   if (by.actor.type === 'core') return;
-  await audit.record({
-    actor: by.actor,
-    action,
-    target: `call_record:${record.session_id}`,
-    requestId: by.requestId,
-    ip: by.remoteAddress,
-  });
+  await audit.record({ ...causedBy(by, action), target: `call_record:${record.session_id}` });
 }
 
 export function noRecord(): AppError {
   return new AppError('not_found', 'there is no call record with this session_id');
 }
 
-function recordReply(record: CallRecord, actor: Actor): Reply {
+function recordReply(record: CallRecord, actor: Actor): HttpReply {
   return {
     status: 200,
     headers: { etag: etagOf(record.version) },

@@ -1,3 +1,4 @@
+import { textOrNull } from '../../platform/json-shapes.ts';
 import type { CallRecord } from '../calls/call-record-schema.ts';
 import type { CampaignStore } from './campaign-store.ts';
 
@@ -19,8 +20,4 @@ export async function keepCallbackRequest(
     previous_session_id: record.session_id,
     previous_summary: record.summary,
   });
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { BotId } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
@@ -16,8 +17,7 @@ export interface CrmRouteParts {
 }
 
 export const CRM = `${API_PREFIX}/bots/{bot_id}/crm`;
-export const ADMIN = { kind: 'users', roles: ['admin'] } as const;
-export const BotId = Type.Object({ bot_id: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }) });
+export const CrmParams = Type.Object({ bot_id: BotId });
 
 /** Throws `not_found` for an unknown bot. */
 export async function requireBot(parts: CrmRouteParts, botId: string) {

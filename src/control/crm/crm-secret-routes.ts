@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
+import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
-import { cause } from '../webhooks/webhook-route-parts.ts';
-import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
+import { CRM, CrmParams, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
 import { MAX_SECRETS_PER_BOT } from './crm-secrets.ts';
 
 const SecretName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,63}$' });
-const Named = Type.Object({ ...BotId.properties, name: SecretName });
+const Named = Type.Object({ ...CrmParams.properties, name: SecretName });
 
 /** Write-only values that the headers of a bot's CRM requests name as `{{secret.NAME}}`. */
 export function crmSecretRoutes(parts: CrmRouteParts): AnyRoute[] {
@@ -20,7 +21,7 @@ export function crmSecretRoutes(parts: CrmRouteParts): AnyRoute[] {
       description: 'The values are never shown again.',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       responses: {
         200: {
           description: `At most ${MAX_SECRETS_PER_BOT}`,
@@ -60,8 +61,7 @@ export function crmSecretRoutes(parts: CrmRouteParts): AnyRoute[] {
         await requireBot(parts, bot_id);
         await secrets.set(bot_id, name, request.body.value);
         await audit.record({
-          ...cause(request),
-          action: 'crm.set_secret',
+          ...causedBy(request, 'crm.set_secret'),
           target: `bot:${bot_id}`,
           after: { name },
         });
@@ -82,8 +82,7 @@ export function crmSecretRoutes(parts: CrmRouteParts): AnyRoute[] {
         await requireBot(parts, bot_id);
         if (!(await secrets.remove(bot_id, name))) throw new AppError('not_found', 'there is no such secret');
         await audit.record({
-          ...cause(request),
-          action: 'crm.remove_secret',
+          ...causedBy(request, 'crm.remove_secret'),
           target: `bot:${bot_id}`,
           before: { name },
         });

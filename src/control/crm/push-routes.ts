@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
+import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { BOT_PUSH_PREFIX, editEndpoint, withNewSecret } from '../webhooks/endpoint-store.ts';
 import { replay } from '../webhooks/resend.ts';
 import { newWebhookSecret } from '../webhooks/sign-webhook.ts';
 import { pushEndpoint } from '../webhooks/targets.ts';
-import { cause, DEFAULT_OVERLAP_HOURS, DeliveriesQuery, HOUR_MS } from '../webhooks/webhook-route-parts.ts';
+import { DEFAULT_OVERLAP_HOURS, DeliveriesQuery, HOUR_MS } from '../webhooks/webhook-route-parts.ts';
 import {
   DeliveriesView,
   ReplayBody,
@@ -13,7 +15,7 @@ import {
   RotateView,
 } from '../webhooks/webhook-schemas.ts';
 import { deliveriesView, secretView } from '../webhooks/webhook-views.ts';
-import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
+import { CRM, CrmParams, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
 
 /** The post-call push of a bot as a receiver: its messages, its secret, its switch. Its URL stands in the bot. */
 export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
@@ -27,7 +29,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       summary: 'Messages and attempts of the post-call push',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       query: DeliveriesQuery,
       responses: { 200: { description: 'Secrets are masked', schema: DeliveriesView } },
       async handler({ params, query }) {
@@ -44,7 +46,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       description: 'One by `delivery_id`, or those of a time range. The body is the one of then.',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       body: { schema: ReplayBody, example: { from: '2026-01-31T00:00:00Z', to: '2026-01-31T12:00:00Z' } },
       responses: { 200: { description: 'How many wait to be sent now', schema: ReplayView } },
       async handler(request) {
@@ -53,8 +55,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
         const outcome = await replay(deliveries, `${BOT_PUSH_PREFIX}${bot_id}`, request.body, nowMs());
         outbound.wake();
         await audit.record({
-          ...cause(request),
-          action: 'crm.replay_push',
+          ...causedBy(request, 'crm.replay_push'),
           target: `bot:${bot_id}`,
           after: { ...request.body, ...outcome },
         });
@@ -69,7 +70,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       description: 'The first rotation is how an admin comes to know a secret at all.',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       body: { schema: RotateBody, optional: true, example: { overlap_hours: 24 } },
       responses: { 200: { description: 'The new secret', schema: RotateView } },
       async handler(request) {
@@ -82,8 +83,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
           withNewSecret(standing, box.seal(secret), nowMs(), overlapMs),
         );
         await audit.record({
-          ...cause(request),
-          action: 'crm.rotate_push_secret',
+          ...causedBy(request, 'crm.rotate_push_secret'),
           target: `bot:${bot_id}`,
         });
         return { status: 200, json: { secret, secrets: after?.secrets.map(secretView) ?? [] } };
@@ -97,7 +97,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       description: 'A changed `push_url` does the same by itself.',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       responses: {
         200: {
           description: 'The push is on, as far as the bot has one',
@@ -116,7 +116,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
             disabled: null,
             updated_at,
           }));
-          await audit.record({ ...cause(request), action: 'crm.enable_push', target: `bot:${bot_id}` });
+          await audit.record({ ...causedBy(request, 'crm.enable_push'), target: `bot:${bot_id}` });
         }
         return { status: 200, json: { enabled: true } };
       },

@@ -8,7 +8,8 @@ import {
   PostCallPush,
 } from '../../contracts/crm.ts';
 import { AppError } from '../../platform/app-error.ts';
-import { afterCallVariables, type CallFacts, renderPush } from '../calls/after-call.ts';
+import { afterCallVariables, type RecordFacts, renderPush } from '../calls/after-call.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { newDelivery } from '../webhooks/delivery.ts';
@@ -16,7 +17,7 @@ import { BOT_PUSH_PREFIX } from '../webhooks/endpoint-store.ts';
 import { maskedUrl, sendDelivery } from '../webhooks/send-delivery.ts';
 import { pushTarget } from '../webhooks/targets.ts';
 import { AttemptResult } from '../webhooks/webhook-schemas.ts';
-import { ADMIN, BotId, CRM, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
+import { CRM, CrmParams, type CrmRouteParts, requireBot } from './crm-route-parts.ts';
 
 const SessionId = Type.String({ minLength: 1, maxLength: 200, description: 'A past call of this bot' });
 
@@ -33,7 +34,7 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
       description: 'With `push` an unsaved setting is tried, else that of the bot. Nothing is sent.',
       tag: 'CRM',
       auth: ADMIN,
-      params: BotId,
+      params: CrmParams,
       body: {
         schema: Type.Object(
           { session_id: SessionId, push: Type.Optional(PostCallPush) },
@@ -70,7 +71,7 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
       tag: 'CRM',
       auth: ADMIN,
       rateLimit: 30,
-      params: BotId,
+      params: CrmParams,
       body: {
         schema: Type.Object({ session_id: SessionId }, { additionalProperties: false }),
         example: { session_id: '7f1c0f5e-8f0a-4a53-9d53-0f4b8a2f6f11' },
@@ -111,7 +112,7 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
       tag: 'CRM',
       auth: ADMIN,
       rateLimit: 30,
-      params: BotId,
+      params: CrmParams,
       body: {
         schema: Type.Object(
           {
@@ -156,7 +157,7 @@ async function savedPush(parts: CrmRouteParts, botId: string): Promise<PostCallP
   return push;
 }
 
-async function endedCall(parts: CrmRouteParts, botId: string, sessionId: string): Promise<CallFacts> {
+async function endedCall(parts: CrmRouteParts, botId: string, sessionId: string): Promise<RecordFacts> {
   await requireBot(parts, botId);
   const call = await parts.outbound.call(sessionId);
   if (call?.bot_id !== botId || call.deleted_at != null) {

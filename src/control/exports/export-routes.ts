@@ -3,12 +3,12 @@ import { Type } from 'typebox';
 import { API_PREFIX, RECORDS_PATH } from '../../contracts/http-names.ts';
 import { EXPORT_KEPT_MS } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { causedBy } from '../audit/audit-entry.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import { CallFilterBody, readFilter, seesMaskedNumbers } from '../calls/call-query.ts';
 import { type Actor, type AnyRoute, type Auth, route } from '../http/route.ts';
-import { ExportFormat, type ExportJob, ExportView } from './export-job.ts';
 import type { ExportRunner } from './export-runner.ts';
-import type { ExportStore } from './export-store.ts';
+import { ExportFormat, type ExportJob, type ExportStore, ExportView } from './export-store.ts';
 
 export interface ExportRouteParts {
   exports: ExportStore;
@@ -77,7 +77,8 @@ function startRoute(parts: ExportRouteParts): AnyRoute {
         headers: { Location: 'Where to look after it' },
       },
     },
-    handler: async ({ body, actor, requestId, remoteAddress }) => {
+    handler: async (request) => {
+      const { body, actor } = request;
       const filters = body.filters ?? {};
       const createdAt = parts.nowIso();
       const job: ExportJob = {
@@ -100,15 +101,12 @@ function startRoute(parts: ExportRouteParts): AnyRoute {
       await parts.exports.add(job);
       const { caller, ...shown } = filters;
       await parts.audit.record({
-        actor,
-        action: 'call_record.export',
+        ...causedBy(request, 'call_record.export'),
         target: `export:${job.export_id}`,
         after: {
           format: job.format,
           filters: { ...shown, ...(caller === undefined ? {} : { caller: 'one' }) },
         },
-        requestId,
-        ip: remoteAddress,
       });
       parts.runner.wake();
       return {
@@ -136,17 +134,15 @@ function downloadRoute(parts: ExportRouteParts): AnyRoute {
       409: { description: 'It is not ready, or it failed' },
       416: { description: 'The range lies behind the end' },
     },
-    handler: async ({ params, actor, requestId, remoteAddress }) => {
+    handler: async (request) => {
+      const { params, actor } = request;
       const job = await ownExport(parts.exports, params.export_id, actor);
       if (job.state !== 'ready') {
         throw new AppError('conflict', `this export is ${job.state}; there is no file to fetch`);
       }
       await parts.audit.record({
-        actor,
-        action: 'export.download',
+        ...causedBy(request, 'export.download'),
         target: `export:${job.export_id}`,
-        requestId,
-        ip: remoteAddress,
       });
       return {
         status: 200,

@@ -1,16 +1,16 @@
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { stringify } from 'csv-stringify/sync';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { type CallRow, CallRow as CallRowSchema } from '../calls/call-record-schema.ts';
 import type { CallPage } from '../calls/call-search.ts';
 import type { CallRecordStore } from '../calls/call-store.ts';
 import { maskNumbers } from '../calls/mask-record.ts';
-import type { ExportJob } from './export-job.ts';
-import { csvHeader, csvLines } from './export-lines.ts';
-import type { ExportStore } from './export-store.ts';
+import type { ExportJob, ExportStore } from './export-store.ts';
 
 export interface ExportRunnerParts {
   calls: CallRecordStore;
@@ -201,4 +201,31 @@ function sentenceOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code;
   if (code === 'ENOSPC') return 'the disk of DATA_DIR is full; free some space and export again';
   return describeError(error).slice(0, 300);
+}
+
+/** The columns of a CSV export: the rows of the list, agent and tags spelled out. */
+const COLUMNS: readonly string[] = Object.keys(CallRowSchema.properties).flatMap((name) =>
+  name === 'agent' ? ['agent_id', 'agent_name'] : [name],
+);
+
+/** RFC 4180, with the line of names. UTF-8 without a mark at its start. */
+function csvHeader(): string {
+  return stringify([COLUMNS]);
+}
+
+/**
+ * Lines of a CSV file. A text that a spreadsheet would run as a formula gets an apostrophe before it (OWASP, CSV
+ * injection): numbers of callers begin with a plus sign, so they carry one.
+ */
+function csvLines(rows: readonly CallRow[], masked: boolean): string {
+  const lines = (masked ? maskNumbers(rows) : rows).map((row) => COLUMNS.map((column) => cell(row, column)));
+  return stringify(lines, { escape_formulas: true });
+}
+
+function cell(row: CallRow, column: string): string {
+  if (column === 'agent_id') return row.agent?.id ?? '';
+  if (column === 'agent_name') return row.agent?.name ?? '';
+  const value = row[column as keyof CallRow];
+  if (Array.isArray(value)) return value.join('; ');
+  return value === null ? '' : String(value);
 }

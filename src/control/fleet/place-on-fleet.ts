@@ -1,6 +1,7 @@
-import { monotonicMs } from '../../platform/clock.ts';
-import { FleetPoll, type HostCapacity } from './fleet-poll.ts';
-import { InFlight } from './in-flight.ts';
+import { FLEET_HEALTH_PATH } from '../../contracts/http-names.ts';
+import { monotonicMs, within } from '../../platform/clock.ts';
+import { httpCall } from '../../platform/http-client.ts';
+import { hostPort, type Settings } from '../../platform/settings.ts';
 
 /** What a host has said to a request for a call. */
 export type HostAnswer<T> =
@@ -114,4 +115,139 @@ function bestHost(
     }
   }
   return best;
+}
+
+/** What a host has said of itself, and when it was asked. */
+interface HostCapacity {
+  url: string;
+  /** `fleet_available`: calls that it takes now. */
+  available: number;
+  /** Monotonic ms at which the question left. */
+  askedMs: number;
+}
+
+/** A host that has not answered by then is not asked to dial (D-23). */
+const POLL_TIMEOUT_MS = 1_500;
+const MAX_ANSWER_BYTES = 1_048_576;
+
+/**
+ * Asks hosts for their capacity. Questions that come while one is under way share its answer, so that a burst of calls
+ * costs a host one poll and not one each.
+ */
+class FleetPoll {
+  private readonly running = new Map<string, Promise<HostCapacity | null>>();
+  private readonly nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  /** All hosts at once; those that do not answer properly are left out. */
+  async ask(urls: readonly string[]): Promise<HostCapacity[]> {
+    const answers = await Promise.all(urls.map((url) => this.askOne(url)));
+    return answers.filter((answer) => answer !== null);
+  }
+
+  private askOne(url: string): Promise<HostCapacity | null> {
+    const running = this.running.get(url);
+    if (running) return running;
+    const started = readCapacity(url, this.nowMs()).finally(() => this.running.delete(url));
+    this.running.set(url, started);
+    return started;
+  }
+}
+
+async function readCapacity(url: string, askedMs: number): Promise<HostCapacity | null> {
+  try {
+    const answer = await httpCall(`${url}${FLEET_HEALTH_PATH}`, {
+      timeoutMs: POLL_TIMEOUT_MS,
+      maxBytes: MAX_ANSWER_BYTES,
+    });
+    if (answer.status !== 200) return null;
+    const { fleet_available: available } = JSON.parse(answer.body) as { fleet_available?: unknown };
+    return Number.isSafeInteger(available) ? { url, available: available as number, askedMs } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Requests that this control plane has sent to a host and that its last health answer may not show yet. A host takes a
+ * slot for a call before anything that lasts, so an answer shows the call when it was asked for after the host's yes, or
+ * a while after the request left.
+ */
+class InFlight {
+  private readonly byHost = new Map<string, Set<SentRequest>>();
+  private readonly nowMs: () => number;
+  private waiters: (() => void)[] = [];
+
+  constructor(nowMs: () => number) {
+    this.nowMs = nowMs;
+  }
+
+  /** Notes a request; `end` says whether the host has, or may have, taken the call. */
+  begin(url: string): { end(taken: boolean): void } {
+    const requests = this.requests(url);
+    const request: SentRequest = { shownFromMs: this.nowMs() + SHOWN_AFTER_MS };
+    requests.add(request);
+    return {
+      end: (taken) => {
+        if (taken) request.shownFromMs = Math.min(request.shownFromMs, this.nowMs());
+        else requests.delete(request);
+        const waiters = this.waiters;
+        this.waiters = [];
+        for (const wake of waiters) wake();
+      },
+    };
+  }
+
+  /** Calls that an answer asked for at `askedMs` may leave out. */
+  unseen(url: string, askedMs: number): number {
+    const requests = this.requests(url);
+    const forgottenMs = this.nowMs() - KEPT_MS;
+    let count = 0;
+    for (const request of requests) {
+      if (request.shownFromMs >= askedMs) count++;
+      else if (request.shownFromMs < forgottenMs) requests.delete(request);
+    }
+    return count;
+  }
+
+  /** Resolves when the next request is answered, or once every answer that is asked for now shows all of them. */
+  async settled(): Promise<void> {
+    const answered = new Promise<void>((resolve) => this.waiters.push(resolve));
+    await within(answered, SHOWN_AFTER_MS, undefined);
+  }
+
+  private requests(url: string): Set<SentRequest> {
+    const known = this.byHost.get(url);
+    if (known) return known;
+    const made = new Set<SentRequest>();
+    this.byHost.set(url, made);
+    return made;
+  }
+}
+
+interface SentRequest {
+  /** Monotonic ms: health answers asked for after it show the call. */
+  shownFromMs: number;
+}
+
+/** More than a request needs to reach the host and take a slot there. */
+const SHOWN_AFTER_MS = 250;
+/** No health answer older than this is ever looked at. */
+const KEPT_MS = 10_000;
+
+/**
+ * The fleet ports of this control plane: `FLEET_URLS`, or the own one. `ownPort` is what the own ingress really listens
+ * on, where it is known; an ingress on every address is reached on loopback.
+ */
+export function fleetUrls(
+  settings: Pick<Settings, 'fleetUrls' | 'fleetListen'>,
+  ownPort: number | null,
+): readonly string[] {
+  if (settings.fleetUrls.length > 0) return settings.fleetUrls;
+  const { host, port } = settings.fleetListen;
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return [`http://${hostPort({ host: reachable, port: ownPort ?? port })}`];
 }

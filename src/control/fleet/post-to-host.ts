@@ -1,5 +1,6 @@
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import { HttpFailure, httpCall } from '../../platform/http-client.ts';
+import type { HostAnswer } from './place-on-fleet.ts';
 
 /** A host says no or yes within this (R141). */
 export const HOST_ANSWER_MS = 10_000;
@@ -53,4 +54,30 @@ function parse(text: string): unknown {
   } catch {
     return null;
   }
+}
+
+/** An order for one fleet server, and how its answers are read. */
+interface HostOrder<T> {
+  path: string;
+  body: unknown;
+  coreSecret: string;
+  isAccepted(answer: unknown): answer is T;
+  /** What a refusal that is neither about room nor about the secret means. */
+  refused(status: number, code: string | null): HostAnswer<never>;
+}
+
+/**
+ * Asks one fleet server for a call. An answer that does not come, or cannot be read, is `unknown`: a telephone may ring
+ * already, and a second one must not. Never rejects.
+ */
+export async function askHost<T>(url: string, order: HostOrder<T>): Promise<HostAnswer<T>> {
+  const reply = await postToHost(url, order.path, order.body, order.coreSecret);
+  if (reply.kind === 'unreachable') return { kind: 'refused', reason: 'unreachable' };
+  if (reply.kind === 'unknown') return { kind: 'unknown' };
+  const { status, body: answer } = reply;
+  if (status === 200)
+    return order.isAccepted(answer) ? { kind: 'taken', value: answer } : { kind: 'unknown' };
+  if (status === 429) return { kind: 'full' };
+  if (status === 401 || status === 403) return { kind: 'refused', reason: 'secret' };
+  return order.refused(status, codeOf(answer));
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
+import { isLoopbackHost } from '../../platform/origins.ts';
 import type { CoreSecretGuard } from './core-secret-guard.ts';
-import { requireOwnOrigin } from './own-origin.ts';
 
 export type Role = 'admin' | 'supervisor' | 'agent' | 'analyst';
 export type Scope = 'calls:write' | 'records:read' | 'campaigns:write' | 'kb:write';
@@ -14,6 +14,9 @@ export type Auth =
   | { kind: 'users'; roles: readonly Role[]; scopes?: readonly Scope[]; orCoreSecret?: boolean }
   /** `X-API-Key` only. */
   | { kind: 'api_key'; scope: Scope };
+
+/** For routes that only people who administer the installation may call. */
+export const ADMIN = { kind: 'users', roles: ['admin'] } as const;
 
 /** Who is calling, as the audit log names it. */
 export type Actor =
@@ -153,4 +156,26 @@ export function sessionCookie(header: string | undefined): string | null {
 
 function tooLong(credential: string): boolean {
   return credential.length > MAX_CREDENTIAL_CHARS;
+}
+
+/**
+ * Throws `forbidden` for a request that a page of another site has sent (by `Origin`, or by `Sec-Fetch-Site` where a
+ * browser leaves `Origin` out). Clients that are no browsers send neither. Beside the origin of `BASE_URL` the loopback
+ * names are own, so that a person on the machine may type either.
+ */
+export function requireOwnOrigin(headers: Readonly<Record<string, string>>, baseUrl: string): void {
+  if (isOwnOrigin(headers, baseUrl)) return;
+  throw new AppError(
+    'forbidden',
+    'this request comes from a page of another site; open the console at BASE_URL',
+  );
+}
+
+function isOwnOrigin(headers: Readonly<Record<string, string>>, baseUrl: string): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return headers['sec-fetch-site'] !== 'cross-site';
+  if (!URL.canParse(origin)) return false;
+  const sender = new URL(origin);
+  if (sender.origin === new URL(baseUrl).origin) return true;
+  return sender.host === headers.host && isLoopbackHost(sender.hostname);
 }

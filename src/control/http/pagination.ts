@@ -6,6 +6,8 @@ export const DEFAULT_PAGE = 50;
 export const MAX_PAGE = 200;
 /** No list of ours gives out a longer one. */
 const MAX_CURSOR_CHARS = 1_000;
+/** No list of ours is in the order of longer ids. */
+const MAX_ID_CHARS = 64;
 
 /** The two query fields that every list takes; spread them into the query schema of the route. */
 export const PAGE_QUERY = {
@@ -32,20 +34,20 @@ export function Page<T extends TSchema>(item: T) {
 
 /**
  * A page out of what a store found when it was asked for one more than `limit`: the extra one tells that there is more.
- * `place` names an item's place in the list, for the cursor.
+ * `position` names where an item stands in the list, for the cursor.
  */
 export function pageOf<Item, View>(
   found: readonly Item[],
   limit: number,
   view: (item: Item) => View,
-  place: (item: Item) => unknown,
+  position: (item: Item) => unknown,
 ): { items: View[]; next_cursor: string | null; has_more: boolean } {
   const items = found.slice(0, limit);
   const last = items.at(-1);
   const hasMore = found.length > limit && last !== undefined;
   return {
     items: items.map((item) => view(item)),
-    next_cursor: hasMore ? encodeCursor(place(last)) : null,
+    next_cursor: hasMore ? encodeCursor(position(last)) : null,
     has_more: hasMore,
   };
 }
@@ -63,6 +65,34 @@ export function decodeCursor(cursor: string): unknown {
   } catch {
     throw badCursor();
   }
+}
+
+/** Where a list in the order of creation goes on. */
+export interface CreatedPosition {
+  created_at: string;
+  id: string;
+}
+
+/** The cursor `[created_at, id]`. Throws `validation_error`. */
+export function readCreatedPosition(cursor: string): CreatedPosition {
+  const position = decodeCursor(cursor);
+  const [created_at, id, ...more] = Array.isArray(position) ? (position as unknown[]) : [];
+  if (typeof created_at !== 'string' || typeof id !== 'string' || more.length > 0) throw badCursor();
+  return { created_at, id };
+}
+
+/** The cursor of a list in the order of its ids. Throws `validation_error`. */
+export function readTextPosition(cursor: string): string {
+  const position = decodeCursor(cursor);
+  if (typeof position !== 'string' || position === '' || position.length > MAX_ID_CHARS) throw badCursor();
+  return position;
+}
+
+/** The cursor of a list in the order of a number that counts from one. Throws `validation_error`. */
+export function readCountPosition(cursor: string): number {
+  const position = decodeCursor(cursor);
+  if (typeof position !== 'number' || !Number.isSafeInteger(position) || position < 1) throw badCursor();
+  return position;
 }
 
 /** What a list throws for a cursor that decodes to no place of its own. */

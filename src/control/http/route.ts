@@ -41,7 +41,7 @@ export interface TypedRequest<P, Q, B> {
   readonly signal: AbortSignal;
 }
 
-export type Reply = HttpReply;
+type Reply = HttpReply;
 
 /** A route whose own types are forgotten, for lists. */
 export type AnyRoute = RouteDef<TObject, TObject, TSchema>;

@@ -1,18 +1,20 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
+import { CALLS_PATH } from '../../contracts/room-requests.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { CallRecordStore } from '../calls/call-store.ts';
+import { postToHost } from '../fleet/post-to-host.ts';
 import { type Actor, type AnyRoute, route, type Scope } from '../http/route.ts';
-import { cancelCall } from './cancel-call.ts';
 import { OUTBOUND_EXAMPLE, OutboundAccepted, OutboundRequest, OutboundState } from './outbound-schema.ts';
 import type { OutboundCall } from './outbound-store.ts';
-import { type PlaceCallParts, placeCall, recordPath } from './place-call.ts';
+import { type PlaceCallParts, placeOutboundCall, recordPath } from './place-call.ts';
 
 export interface OutboundRouteParts extends PlaceCallParts {
   calls: Pick<CallRecordStore, 'get'>;
 }
 
-const CALLS_PATH = `${API_PREFIX}/calls`;
+const API_CALLS_PATH = `${API_PREFIX}/calls`;
 const TAG = 'Outbound calls';
 const MAX_BODY_BYTES = 65_536;
 const CallId = Type.Object({ call_id: Type.String({ minLength: 1, maxLength: 200 }) });
@@ -20,11 +22,11 @@ const CallId = Type.Object({ call_id: Type.String({ minLength: 1, maxLength: 200
 /** The public outbound API (R156): placing a call under its two names, and looking what became of it. */
 export function outboundRoutes(parts: OutboundRouteParts): AnyRoute[] {
   return [
-    placingRoute(parts, `${CALLS_PATH}/outbound`, 'placeOutboundCall'),
-    placingRoute(parts, CALLS_PATH, 'placeCall'),
+    placingRoute(parts, `${API_CALLS_PATH}/outbound`, 'placeOutboundCall'),
+    placingRoute(parts, API_CALLS_PATH, 'placeCall'),
     route({
       method: 'GET',
-      path: `${CALLS_PATH}/{call_id}`,
+      path: `${API_CALLS_PATH}/{call_id}`,
       operationId: 'getOutboundCall',
       summary: 'What became of an outbound call',
       description:
@@ -40,7 +42,7 @@ export function outboundRoutes(parts: OutboundRouteParts): AnyRoute[] {
     }),
     route({
       method: 'POST',
-      path: `${CALLS_PATH}/{call_id}/cancel`,
+      path: `${API_CALLS_PATH}/{call_id}/cancel`,
       operationId: 'cancelOutboundCall',
       summary: 'End an outbound call, whether it rings or talks',
       description:
@@ -94,7 +96,7 @@ function placingRoute(parts: OutboundRouteParts, path: string, operationId: stri
     },
     handler: async ({ body, actor }) => ({
       status: 200,
-      json: await placeCall(parts, body, actor.type === 'api_key' ? actor.id : ''),
+      json: await placeOutboundCall(parts, body, actor.type === 'api_key' ? actor.id : ''),
     }),
   });
 }
@@ -128,4 +130,27 @@ async function stateOf(parts: OutboundRouteParts, call: OutboundCall): Promise<O
     ended_at: record?.ended_at ?? null,
     links: { record: recordPath(call.session_id) },
   };
+}
+
+const RETRY_SECONDS = 5;
+
+/**
+ * Ends an outbound call that rings or talks, at the host that has it. A call that the host no longer knows is over, and
+ * that is what was wanted. Throws `no_fleet` where the host does not answer: the call may go on then.
+ */
+async function cancelCall(parts: { coreSecret: string; logger: Logger }, call: OutboundCall): Promise<void> {
+  const path = `${CALLS_PATH}${encodeURIComponent(call.call_id)}/hangup`;
+  const reply = await postToHost(call.fleet_url, path, {}, parts.coreSecret);
+  if (reply.kind === 'answer' && (reply.status === 200 || reply.status === 404)) {
+    parts.logger.info({ call_id: call.call_id, session_id: call.session_id }, 'outbound call cancelled');
+    return;
+  }
+  const status = reply.kind === 'answer' ? reply.status : null;
+  parts.logger.warn(
+    { call_id: call.call_id, fleet_url: call.fleet_url, kind: reply.kind, status },
+    'a fleet server could not be told to end a call',
+  );
+  throw new AppError('no_fleet', 'the fleet server of this call does not end it; try again', {
+    details: { retryAfterSeconds: RETRY_SECONDS },
+  });
 }

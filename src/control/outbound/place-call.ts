@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts';
+import { Compile } from 'typebox/compile';
+import { DIALOUT_PATH, DialoutAccepted, type DialoutRequest } from '../../contracts/dialout.ts';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
 import { MAX_CONNECTED_BYTES } from '../../contracts/limits.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
 import { invalid, issue, type ValidationIssue } from '../../platform/http-server/schema-check.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
-import type { CachedBots } from '../caches/cached-bots.ts';
-import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
+import type { CachedBots } from '../caches/cache-registry.ts';
+import type { Fleet, HostAnswer, Placement } from '../fleet/place-on-fleet.ts';
+import { askHost } from '../fleet/post-to-host.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
 import { mayDial, type OutboundTrunk } from '../telephony/media-setup.ts';
-import { askFleetHost } from './ask-host.ts';
 import type { OutboundAccepted, OutboundRequest } from './outbound-schema.ts';
 import type { OutboundCall, OutboundStore } from './outbound-store.ts';
 
@@ -31,7 +32,7 @@ export interface PlaceCallParts {
  * is asked: reserved names, bot, hours, trunk. Throws `validation_error`, `not_found`, `outside_active_hours`,
  * `no_trunk` and `no_fleet`. Nothing is queued: a fleet without room is an answer at once.
  */
-export async function placeCall(
+export async function placeOutboundCall(
   parts: PlaceCallParts,
   request: OutboundRequest,
   apiKeyId: string,
@@ -203,4 +204,24 @@ function notPlaced(
     return noFleet('the fleet servers refuse the core secret; CORE_SECRET must be the same on every host');
   }
   return noFleet('no fleet server took the call; try again later', RETRY_DOWN_SECONDS);
+}
+
+const accepted = Compile(DialoutAccepted);
+
+/** Asks one fleet server to dial with `POST {fleet_url}/rtc/dialout` (R160). */
+function askFleetHost(
+  url: string,
+  body: DialoutRequest,
+  coreSecret: string,
+): Promise<HostAnswer<DialoutAccepted>> {
+  return askHost(url, {
+    path: DIALOUT_PATH,
+    body,
+    coreSecret,
+    isAccepted: (answer): answer is DialoutAccepted => accepted.Check(answer),
+    refused(status, code) {
+      if (status !== 503) return { kind: 'refused', reason: 'unexpected' };
+      return { kind: 'refused', reason: code === 'sip_not_configured' ? 'no_sip' : 'not_accepting' };
+    },
+  });
 }

@@ -1,11 +1,8 @@
 import type { Bot } from '../../contracts/bot.ts';
 import type { RuntimeConfig, VoicemailSettings } from '../../contracts/runtime-config.ts';
-import { isFixed, renderTemplate, type Variables } from '../../platform/render-template.ts';
-import { policyPrompt } from './policy-prompt.ts';
-import { postCallFields } from './post-call.ts';
-import { promptParts } from './prompt-parts.ts';
+import { isFixed, renderTemplate, staticPart, type Variables } from '../../platform/render-template.ts';
+import { contentVersion, DEFAULT_CACHE_TTL_SECONDS, policyPrompt, promptParts } from './prompt-parts.ts';
 import { type ProviderKeys, withProviderKey } from './provider-keys.ts';
-import { renderJson } from './render-json.ts';
 import { servedTools } from './served-tools.ts';
 
 /** What the config takes from beyond the bot and the call. */
@@ -48,7 +45,7 @@ export function buildConfig(call: {
     filler_lines: bot.filler_lines ?? null,
     vad: bot.vad,
     min_words_interruption: bot.min_words_interruption,
-    re_engagement: renderJson(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
+    re_engagement: renderTexts(bot.re_engagement, variables) as RuntimeConfig['re_engagement'],
     ambient_sound: bot.ambient_sound ?? null,
     pronunciations: bot.pronunciations ?? [],
     stt: withProviderKey(bot.stt, configInputs.keys),
@@ -56,8 +53,8 @@ export function buildConfig(call: {
     tts: withProviderKey(bot.tts, configInputs.keys),
     outbound_allowed_networks: [...configInputs.outboundNetworks],
     tools: servedTools(bot, { knowledge: configInputs.knowledgeUsable, secrets: configInputs.secrets }),
-    transfer_numbers: renderJson(bot.transfer_numbers ?? {}, variables),
-    transfer_targets: renderJson(bot.transfer_targets ?? [], variables),
+    transfer_numbers: renderTexts(bot.transfer_numbers ?? {}, variables),
+    transfer_targets: renderTexts(bot.transfer_targets ?? [], variables),
     pre_transfer_message: textOrNull(bot.pre_transfer_message),
     ...postCallFields(bot, variables),
     post_call_llm: bot.post_call_llm ? withProviderKey(bot.post_call_llm, configInputs.keys) : null,
@@ -72,7 +69,7 @@ export function buildConfig(call: {
     agent_desk_enabled: bot.agent_desk?.enabled ?? false,
     agent_desk_context:
       bot.agent_desk?.enabled && bot.agent_desk.context !== undefined
-        ? renderJson(bot.agent_desk.context, variables)
+        ? renderTexts(bot.agent_desk.context, variables)
         : null,
     record_agent_leg: bot.agent_desk?.record_agent_leg ?? false,
     auto_dispositions: bot.auto_dispositions ?? [],
@@ -94,7 +91,7 @@ function promptFields(
   if (bot.conversation_policy) {
     return {
       system_prompt: renderTemplate(policyPrompt(bot.conversation_policy, bot.system_prompt), variables),
-      conversation_policy: renderJson(bot.conversation_policy, variables) as Record<string, unknown>,
+      conversation_policy: renderTexts(bot.conversation_policy, variables) as Record<string, unknown>,
     };
   }
   const parts = promptParts(bot, variables, knowledge);
@@ -131,4 +128,66 @@ function knowledge(bot: Bot, usable: boolean): Record<string, unknown> {
     top_k: bot.knowledge?.top_k ?? DEFAULT_TOP_K,
     min_score: bot.knowledge?.min_score ?? DEFAULT_MIN_SCORE,
   };
+}
+
+type PostCallFields = Pick<
+  RuntimeConfig,
+  | 'post_call_analysis_prompt'
+  | 'qc_prompt'
+  | 'post_call_cache_enabled'
+  | 'post_call_cache_version'
+  | 'post_call_cache'
+>;
+
+/**
+ * What the slot asks the language model after the call. The versions name what a provider may cache: the beginning of
+ * each prompt up to its first variable, and the model that reads it. The combined version changes with either.
+ */
+function postCallFields(bot: Bot, variables: Variables): PostCallFields {
+  const analysis = bot.post_call_analysis_prompt ?? null;
+  const qc = bot.qc_prompt ?? null;
+  const prompts = {
+    post_call_analysis_prompt: analysis === null ? null : renderTemplate(analysis, variables),
+    qc_prompt: qc === null ? null : renderTemplate(qc, variables),
+  };
+  if (!bot.post_call_cache?.enabled || (analysis === null && qc === null)) {
+    return {
+      ...prompts,
+      post_call_cache_enabled: false,
+      post_call_cache_version: null,
+      post_call_cache: null,
+    };
+  }
+  const llm = bot.post_call_llm ?? bot.llm;
+  const model = `${llm.provider}/${llm.model ?? ''}`;
+  const versionOf = (prompt: string | null) =>
+    prompt === null ? null : contentVersion(model, staticPart(prompt));
+  const analysisVersion = versionOf(analysis);
+  const qcVersion = versionOf(qc);
+  return {
+    ...prompts,
+    post_call_cache_enabled: true,
+    post_call_cache_version: contentVersion(analysisVersion ?? '', qcVersion ?? ''),
+    post_call_cache: {
+      analysis_version: analysisVersion,
+      qc_version: qcVersion,
+      analysis_static_chars: analysis === null ? 0 : staticPart(analysis).length,
+      qc_static_chars: qc === null ? 0 : staticPart(qc).length,
+      ttl_seconds: bot.post_call_cache.ttl_seconds ?? DEFAULT_CACHE_TTL_SECONDS,
+      retention: bot.post_call_cache.retention ?? null,
+    },
+  };
+}
+
+/** Deeper than this a value stays as it is; nothing that people write by hand comes near. */
+const MAX_DEPTH = 16;
+
+/** A JSON value with each text in it rendered; the keys stay. */
+function renderTexts(value: unknown, variables: Variables, depth = 0): unknown {
+  if (typeof value === 'string') return renderTemplate(value, variables);
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((item) => renderTexts(item, variables, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, renderTexts(inner, variables, depth + 1)]),
+  );
 }

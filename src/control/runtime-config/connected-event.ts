@@ -1,3 +1,4 @@
+import { recordOf } from '../../platform/json-shapes.ts';
 import type { CampaignLink } from '../calls/call-record.ts';
 
 /** The caller's `connected` message, taken apart: what steers the platform, and what the bot may speak about. */
@@ -42,8 +43,8 @@ export function readConnectedEvent(text: string | null): ConnectedEvent {
     sessionId: typeof sessionId === 'string' && SESSION_ID.test(sessionId) ? sessionId : null,
     skipPrefetch: isOn(flag('_skip_prefetch')),
     skipPostPush: isOn(flag('_skip_post_push')),
-    mockCrm: isObject(mockCrm) ? mockCrm : {},
-    sipHeaders: isObject(sipHeaders) ? sipHeaders : {},
+    mockCrm: recordOf(mockCrm),
+    sipHeaders: recordOf(sipHeaders),
     campaign: readCampaign(flag),
   };
 }
@@ -60,15 +61,10 @@ function readCampaign(flag: (name: string) => unknown): CampaignLink | null {
 
 function parseObject(text: string | null): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    return isObject(value) ? value : {};
+    return recordOf(JSON.parse(text ?? '{}'));
   } catch {
     return {};
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Diallers that only know strings send "true" and "1". */

@@ -4,19 +4,22 @@ import type { IntegrationLogEntry } from '../../contracts/crm.ts';
 import { BOT_ID_PATTERN, RESULTS_PATH } from '../../contracts/http-names.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
+import { textOrNull } from '../../platform/json-shapes.ts';
 import { usableTimezone } from '../../platform/local-time.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
-import type { CachedBots } from '../caches/cached-bots.ts';
+import type { CachedBots } from '../caches/cache-registry.ts';
+import type { LivePromptCacheStore } from '../caches/live-prompt-cache.ts';
 import type { ActiveCall } from '../calls/call-record.ts';
 import type { CallRecordStore } from '../calls/call-store.ts';
-import { callbackVariables } from '../campaigns/campaign-store.ts';
+import { type CampaignStore, callbackVariables } from '../campaigns/campaign-store.ts';
 import { type CrmPrefetch, skippedPrefetch } from '../crm/prefetch.ts';
 import { checkActiveHours, secondsUntil } from './active-hours.ts';
-import { buildConfig } from './build-config.ts';
-import { type ConfigInputParts, readConfigInputs } from './config-inputs.ts';
+import { buildConfig, type ConfigInputs } from './build-config.ts';
 import { type ConnectedEvent, readConnectedEvent } from './connected-event.ts';
+import { livePromptVersion } from './prompt-parts.ts';
+import { namesSecrets } from './served-tools.ts';
 import { filterSipHeaders } from './sip-context.ts';
-import { callVariables, effectiveCrm, type VariableSources } from './variables.ts';
+import { effectiveCrm, templateVariables, type VariableSources } from './variables.ts';
 
 export interface OpenCallParts extends ConfigInputParts {
   bots: Pick<CachedBots, 'get'>;
@@ -63,7 +66,7 @@ export async function openCall(parts: OpenCallParts, request: CallRequest): Prom
   };
   const fetched = await askCrm(parts, bot, event, sources, request.signal);
   const complete = { ...sources, prefetched: fetched?.data ?? {} };
-  const variables = callVariables(complete);
+  const variables = templateVariables(complete);
   const configInputs = await readConfigInputs(parts, {
     bot,
     campaignId: event.campaign?.campaign_id ?? null,
@@ -147,7 +150,7 @@ async function askCrm(
 ): Promise<{ data: Record<string, unknown>; entry: IntegrationLogEntry } | null> {
   if (!bot.crm_prefetch?.enabled) return null;
   if (event.skipPrefetch) return { data: {}, entry: skippedPrefetch(sources.nowIso) };
-  return await parts.prefetch(bot, callVariables(sources), signal);
+  return await parts.prefetch(bot, templateVariables(sources), signal);
 }
 
 function describeCall(
@@ -226,6 +229,59 @@ function transportOf(
   return textOrNull(fields.call_sid) !== null && fields.stream_sid === streamId ? 'partner' : 'websocket';
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+/** The system settings as far as a call config needs them, at one moment. */
+export interface ConfigSettings {
+  providerKey(provider: string): string | null;
+  /** Served as `minio`; null where no object storage is set up. */
+  objectStorage(): object | null;
+  knowledgeEnabled(): boolean;
+  /** Where keys may be sent beside the vendors' own hosts. */
+  providerOrigins(): readonly string[];
+  /** Where the requests of tools may go beside public hosts. */
+  outboundNetworks(): readonly string[];
+}
+
+interface ConfigInputParts {
+  /** Cached under `system:settings`. */
+  settings: () => Promise<ConfigSettings>;
+  /** Values of `{{secret.NAME}}` of a bot. */
+  secretsOf: (botId: string) => Promise<Readonly<Record<string, string>>>;
+  /** Whether every one of these knowledge bases exists. */
+  knowledgeBasesExist: (ids: readonly string[]) => Promise<boolean>;
+  livePromptCaches: LivePromptCacheStore;
+  campaigns: CampaignStore;
+}
+
+/** Everything beyond bot and call that a config is built from. */
+async function readConfigInputs(
+  parts: ConfigInputParts,
+  call: { bot: Bot; campaignId: string | null; nowIso: string },
+): Promise<ConfigInputs> {
+  const { bot } = call;
+  const settings = await parts.settings();
+  const storage = settings.objectStorage();
+  const campaign = call.campaignId === null ? null : await parts.campaigns.get(call.campaignId);
+  const usable = await knowledgeUsable(parts, settings, bot);
+  const cache = bot.live_prompt_cache?.enabled
+    ? await parts.livePromptCaches.usable(bot.bot_id, livePromptVersion(bot, usable), call.nowIso)
+    : null;
+  return {
+    keys: { keyOf: (provider) => settings.providerKey(provider), origins: settings.providerOrigins() },
+    secrets: namesSecrets(bot) ? await parts.secretsOf(bot.bot_id) : {},
+    objectStorage: storage && { ...storage },
+    knowledgeUsable: usable,
+    outboundNetworks: settings.outboundNetworks(),
+    callbackDetection: campaign?.callback_detection_enabled ?? false,
+    livePromptCache: cache && { cache_name: cache.cache_name, expires_at: cache.expires_at },
+  };
+}
+
+/** Both sides enable it and the ids validate (R68); no ids are nothing to search in. */
+async function knowledgeUsable(
+  parts: ConfigInputParts,
+  settings: ConfigSettings,
+  bot: Bot,
+): Promise<boolean> {
+  const ids = bot.knowledge?.enabled ? (bot.knowledge.knowledge_base_ids ?? []) : [];
+  return ids.length > 0 && settings.knowledgeEnabled() && (await parts.knowledgeBasesExist(ids));
 }

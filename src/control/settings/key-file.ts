@@ -15,7 +15,7 @@ export interface SealingKey {
 /** Beside the store, so that one backup holds both. */
 export const KEY_FILE = 'secrets.key';
 /** More keys than this mean that rotations were started and the plane never again. */
-export const MAX_KEYS = 8;
+export const MAX_SEALING_KEYS = 8;
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 const FILE_VERSION = 1;
@@ -93,7 +93,7 @@ function parse(path: string, text: string): SealingKey[] {
     createdAt: String(row?.created_at ?? ''),
   }));
   const sound = keys.every(({ id, key }) => /^k[0-9a-f]{8}$/.test(id) && key.length === KEY_BYTES);
-  if (keys.length === 0 || keys.length > MAX_KEYS || !sound) {
+  if (keys.length === 0 || keys.length > MAX_SEALING_KEYS || !sound) {
     throw badFile(path, 'is damaged; restore it from the backup');
   }
   return keys;

@@ -2,7 +2,14 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table } from '../../platform/key-value-store.ts';
-import { KEY_FILE, MAX_KEYS, newKey, readKeyFile, type SealingKey, writeKeyFile } from './key-file.ts';
+import {
+  KEY_FILE,
+  MAX_SEALING_KEYS,
+  newKey,
+  readKeyFile,
+  type SealingKey,
+  writeKeyFile,
+} from './key-file.ts';
 
 /**
  * Seals what the store must not show, with AES-256-GCM and the key file of the data folder. A sealed text is
@@ -131,7 +138,7 @@ class FileSecretBox implements KeyedSecretBox {
 
   addKey(): Promise<string> {
     return this.oneByOne(async () => {
-      if (this.inFile.length >= MAX_KEYS) {
+      if (this.inFile.length >= MAX_SEALING_KEYS) {
         throw new AppError('conflict', 'earlier keys are still in use; start the control plane again first');
       }
       const key = newKey(this.nowIso());

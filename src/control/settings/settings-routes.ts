@@ -2,11 +2,13 @@ import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
+import type { HttpReply } from '../../platform/http-server.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import { causedBy } from '../audit/audit-entry.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { type AnyRoute, type Auth, type Reply, route } from '../http/route.ts';
+import { type AnyRoute, route } from '../http/route.ts';
 import { PROBE_NAMES, probe } from './probes.ts';
 import { rotateKey } from './rotate-key.ts';
 import type { KeyedSecretBox } from './secret-box.ts';
@@ -21,7 +23,6 @@ export interface SettingsRouteParts {
   http: GuardedHttp;
 }
 
-const ADMIN: Auth = { kind: 'users', roles: ['admin'] };
 const PATH = `${API_PREFIX}/settings`;
 const TAG = 'Settings';
 /** A probe is a request to somebody else. */
@@ -147,6 +148,6 @@ export function settingsRoutes(parts: SettingsRouteParts): AnyRoute[] {
   ];
 }
 
-function viewReply(view: SettingsView): Reply {
+function viewReply(view: SettingsView): HttpReply {
   return { status: 200, headers: { etag: etagOf(view.version) }, json: view };
 }

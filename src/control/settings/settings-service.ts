@@ -2,12 +2,19 @@ import { SETTING_SECRET_NAMES, type SettingSecretName } from '../../contracts/se
 import type { SettingsChange, SettingsView } from '../../contracts/system-settings.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { invalid } from '../../platform/http-server/schema-check.ts';
+import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import { TtlCache } from '../../platform/ttl-cache.ts';
-import type { AuditCause, AuditNote } from '../audit/audit-log.ts';
+import type { AuditCause, AuditNote, TransactionalAuditLog } from '../audit/audit-log.ts';
 import { SETTINGS_CACHE_KEY } from '../caches/cache-registry.ts';
-import type { SecretBox } from './secret-box.ts';
+import { finishRotation } from './rotate-key.ts';
+import { type KeyedSecretBox, openSecretBox, type SecretBox } from './secret-box.ts';
 import { readSeeds, valueIssues } from './setting-values.ts';
-import type { SealedSetting, SettingsStore, StoredSettings } from './settings-store.ts';
+import {
+  createSettingsStore,
+  type SealedSetting,
+  type SettingsStore,
+  type StoredSettings,
+} from './settings-store.ts';
 import { type SystemSettings, settingsView, systemSettings } from './system-settings.ts';
 
 /** The system settings for readers and for the admin who changes them. */
@@ -159,4 +166,27 @@ function differing(before: object, after: object): string[] {
 
 function pick(from: object, names: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, (from as Record<string, unknown>)[name] ?? null]));
+}
+
+/**
+ * The sealing key and the system settings, ready for the other parts of the plane. To be called before any of them
+ * reads a sealed text: an unfinished change of the key ends here. Throws `bad_setting` for a key file that is open to
+ * others or does not fit the store, and for a seed that does not fit.
+ */
+export async function startSettings(parts: {
+  dataDir: string;
+  store: KeyValueStore;
+  audit: Pick<TransactionalAuditLog, 'append'>;
+  seeds: Readonly<Record<string, string>>;
+  nowIso: () => string;
+  monotonicMs: () => number;
+}): Promise<{ box: KeyedSecretBox; settings: SettingsService }> {
+  const { dataDir, store, audit, seeds, nowIso, monotonicMs } = parts;
+  const box = await openSecretBox(dataDir, store, nowIso);
+  await finishRotation(box, store);
+  const settings = await openSettings(
+    { store: createSettingsStore(store, audit), box, nowIso, monotonicMs },
+    seeds,
+  );
+  return { box, settings };
 }

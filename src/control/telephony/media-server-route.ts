@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import type { SystemSettings } from '../settings/system-settings.ts';
 import { mediaAccess, publicMediaUrl } from './media-access.ts';
-import { ADMIN } from './trunk-routes.ts';
 import type { TrunkStore } from './trunk-store.ts';
 import type { TrunkSync } from './trunk-sync.ts';
 

@@ -3,14 +3,15 @@ import type { Bot } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { newId } from '../../platform/secret-token.ts';
 import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
+import { DEFAULT_PAGE, PAGE_QUERY, Page, pageOf, readTextPosition } from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { MAX_NUMBERS, NewNumber, NumberChange, PhoneNumber } from './number.ts';
 import { type NumberStore, noSuchNumber } from './number-store.ts';
 import { takesCalls } from './trunk.ts';
-import { ADMIN, ADMIN_AND_SUPERVISOR, TRUNKS_TAG } from './trunk-routes.ts';
+import { ADMIN_AND_SUPERVISOR, TRUNKS_TAG } from './trunk-routes.ts';
 import type { TrunkStore } from './trunk-store.ts';
 import type { TrunkSync } from './trunk-sync.ts';
 
@@ -41,7 +42,7 @@ export function numberRoutes(parts: NumberRouteParts): AnyRoute[] {
       responses: { 200: { description: 'A page', schema: Page(PhoneNumber) } },
       async handler({ query }) {
         const limit = query.limit ?? DEFAULT_PAGE;
-        const after = query.cursor === undefined ? {} : { after: readPlace(query.cursor) };
+        const after = query.cursor === undefined ? {} : { after: readTextPosition(query.cursor) };
         const found = await numbers.list({ limit: limit + 1, ...after });
         return {
           status: 200,
@@ -174,10 +175,4 @@ async function checkNumber(parts: NumberRouteParts, fields: NumberChange): Promi
   if (!trunk) throw invalidBody('/trunk_id', 'there is no trunk with this id');
   if (!takesCalls(trunk))
     throw invalidBody('/trunk_id', 'this trunk takes no calls; its direction is outbound');
-}
-
-function readPlace(cursor: string): string {
-  const place = decodeCursor(cursor);
-  if (typeof place !== 'string' || place === '') throw badCursor();
-  return place;
 }

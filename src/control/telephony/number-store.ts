@@ -1,9 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
-import type { KeyValueStore, Transaction } from '../../platform/key-value-store.ts';
+import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { AuditCause, TransactionalAuditLog } from '../audit/audit-log.ts';
-import { canonicalNumber } from './canonical-number.ts';
 import { MAX_NUMBERS, type PhoneNumber } from './number.ts';
-import { numberTables } from './number-tables.ts';
 
 /**
  * The numbers that are called (DIDs), each with its bot. Each promise resolves when what it says is durable; a change
@@ -100,4 +98,31 @@ function targetOf(number: PhoneNumber): string {
 
 export function noSuchNumber(): AppError {
   return new AppError('not_found', 'there is no number with this id');
+}
+
+/**
+ * One spelling for every way to write the same telephone number, as the media server compares them: without spaces,
+ * dashes and brackets, and without the plus sign, so that `+911140001234` and `91 11 4000-1234` are one number. What is
+ * no number (an extension with letters, say) stays as it is.
+ */
+function canonicalNumber(text: string): string {
+  const trimmed = text.trim();
+  return /^\+?[\d\- ()*#]+$/.test(trimmed) ? trimmed.replace(/[\s\-()]/g, '').replace(/^\+/, '') : trimmed;
+}
+
+interface NumberTables {
+  /** By the canonical form of the number. */
+  numbers: Table<PhoneNumber>;
+  /** Id to canonical form. */
+  byId: Table<string>;
+  /** `[trunk id, canonical form]`. */
+  byTrunk: Table<1>;
+}
+
+export function numberTables(store: KeyValueStore): NumberTables {
+  return {
+    numbers: store.table('sip-numbers'),
+    byId: store.table('sip-numbers-by-id'),
+    byTrunk: store.table('sip-numbers-by-trunk'),
+  };
 }

@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { BotId } from '../../contracts/bot.ts';
 import { BOT_ID_PATTERN } from '../../contracts/http-names.ts';
 import { PHONE_NUMBER_PATTERN } from '../../contracts/system-settings.ts';
 
 const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const BotId = Type.String({ pattern: BOT_ID_PATTERN.source });
 
 /** An installation for one machine; the media server gets all of them in one trunk. */
 export const MAX_NUMBERS = 10_000;

@@ -4,13 +4,13 @@ import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { TransactionalAuditLog } from '../audit/audit-log.ts';
 import type { AnyRoute } from '../http/route.ts';
+import { checkActiveHours } from '../runtime-config/active-hours.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { SystemSettings } from '../settings/system-settings.ts';
-import { botForNumber } from './bot-for-number.ts';
 import { mediaServerRoute } from './media-server-route.ts';
 import { mediaSetup, type OutboundTrunk, outboundTrunk } from './media-setup.ts';
 import { numberRoutes } from './number-routes.ts';
-import { createNumberStore } from './number-store.ts';
+import { createNumberStore, type NumberStore } from './number-store.ts';
 import { trunkRoutes } from './trunk-routes.ts';
 import { createTrunkStore } from './trunk-store.ts';
 import { createTrunkSync, type TrunkSync } from './trunk-sync.ts';
@@ -65,4 +65,26 @@ export function startMedia(parts: MediaParts): Media {
     start: () => sync.start(),
     stop: () => sync.stop(),
   };
+}
+
+interface NumberMapParts {
+  numbers: Pick<NumberStore, 'byNumber'>;
+  bot: (id: string) => Promise<Bot | null>;
+  nowMs: () => number;
+}
+
+/**
+ * Who answers a number: its bot, or the fallback where that one is gone or outside its hours. Where the fallback cannot
+ * answer either, the bot gets the call after all: its closed hours are then what the record tells. Null for a number
+ * that nobody has entered, that is disabled, or whose bots are all gone.
+ */
+async function botForNumber(parts: NumberMapParts, did: string): Promise<{ botId: string } | null> {
+  const number = await parts.numbers.byNumber(did);
+  if (!number?.enabled) return null;
+  const candidates = [number.bot_id, number.fallback_bot_id].filter((id) => id !== null);
+  const bots = await Promise.all(candidates.map((id) => parts.bot(id)));
+  const known = bots.filter((bot) => bot !== null);
+  const open = known.find((bot) => checkActiveHours(bot.active_hours, bot.timezone, parts.nowMs()).open);
+  const chosen = open ?? known[0];
+  return chosen ? { botId: chosen.bot_id } : null;
 }

@@ -2,8 +2,16 @@ import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { newId } from '../../platform/secret-token.ts';
 import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
-import { badCursor, DEFAULT_PAGE, decodeCursor, PAGE_QUERY, Page, pageOf } from '../http/pagination.ts';
+import {
+  type CreatedPosition,
+  DEFAULT_PAGE,
+  PAGE_QUERY,
+  Page,
+  pageOf,
+  readCreatedPosition,
+} from '../http/pagination.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
@@ -20,7 +28,6 @@ export interface TrunkRouteParts {
 
 export const TRUNKS_PATH = `${API_PREFIX}/trunks`;
 export const TRUNKS_TAG = 'Trunks and numbers';
-export const ADMIN = { kind: 'users', roles: ['admin'] } as const;
 export const ADMIN_AND_SUPERVISOR = { kind: 'users', roles: ['admin', 'supervisor'] } as const;
 export const TrunkId = Type.Object({ trunk_id: Type.String({ pattern: '^trk_[0-9a-f]{24}$' }) });
 
@@ -54,7 +61,7 @@ export function trunkRoutes(parts: TrunkRouteParts): AnyRoute[] {
       async handler({ query }) {
         const limit = query.limit ?? DEFAULT_PAGE;
         const all = await trunks.all();
-        const from = query.cursor === undefined ? 0 : placeAfter(all, decodeCursor(query.cursor));
+        const from = query.cursor === undefined ? 0 : placeAfter(all, readCreatedPosition(query.cursor));
         const found = all.slice(from, from + limit + 1);
         return { status: 200, json: pageOf(found, limit, view, (last) => [last.created_at, last.id]) };
       },
@@ -207,12 +214,9 @@ function checkTrunk(trunk: Trunk): void {
   }
 }
 
-function placeAfter(all: readonly Trunk[], cursor: unknown): number {
-  if (!Array.isArray(cursor) || cursor.length !== 2) throw badCursor();
-  const [createdAt, id] = cursor as unknown[];
-  if (typeof createdAt !== 'string' || typeof id !== 'string') throw badCursor();
+function placeAfter(all: readonly Trunk[], { created_at, id }: CreatedPosition): number {
   const next = all.findIndex(
-    (trunk) => trunk.created_at < createdAt || (trunk.created_at === createdAt && trunk.id < id),
+    (trunk) => trunk.created_at < created_at || (trunk.created_at === created_at && trunk.id < id),
   );
   return next === -1 ? all.length : next;
 }

@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { AuditCause, TransactionalAuditLog } from '../audit/audit-log.ts';
-import { numberTables } from './number-tables.ts';
+import { numberTables } from './number-store.ts';
 import { dials, MAX_TRUNKS, type Trunk } from './trunk.ts';
 
 /**

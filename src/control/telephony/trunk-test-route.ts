@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox';
 import { PHONE_NUMBER_PATTERN } from '../../contracts/system-settings.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
 import { MediaServer } from '../../platform/media-server.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import type { SystemSettings } from '../settings/system-settings.ts';
@@ -10,7 +11,7 @@ import { mayDial } from './media-setup.ts';
 import { type RingOutcome, ringOnce } from './ring-once.ts';
 import { sendOptions } from './sip-options.ts';
 import { dials, type Trunk } from './trunk.ts';
-import { ADMIN, TRUNKS_PATH, TRUNKS_TAG, TrunkId } from './trunk-routes.ts';
+import { TRUNKS_PATH, TRUNKS_TAG, TrunkId } from './trunk-routes.ts';
 import { noSuchTrunk, type TrunkStore } from './trunk-store.ts';
 import type { SyncedTrunks } from './trunk-sync.ts';
 

@@ -2,7 +2,12 @@ import type { PostCallPush } from '../../contracts/crm.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../calls/after-call.ts';
+import {
+  afterCallVariables,
+  type RecordFacts,
+  renderPush,
+  type SystemVariables,
+} from '../calls/after-call.ts';
 import { type Delivery, deliveryId, type EventType, newDelivery } from './delivery.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import { BOT_PUSH_PREFIX, type Endpoint, type EndpointStore } from './endpoint-store.ts';
@@ -15,7 +20,7 @@ import { eventBody } from './event-body.ts';
  */
 export interface CallEvents {
   /** For the store of the call records, inside the transaction that writes one. `before` is null for a new record. */
-  afterWrite(writes: Transaction, before: CallFacts | null, after: CallFacts): void;
+  afterWrite(writes: Transaction, before: RecordFacts | null, after: RecordFacts): void;
   /** Works off what is noted; several calls at once are one. Rejects never. */
   workOff(): Promise<void>;
   /** Waits for the work under way. */
@@ -26,7 +31,7 @@ export interface CallEventParts {
   store: KeyValueStore;
   endpoints: EndpointStore;
   deliveries: DeliveryStore;
-  call: (sessionId: string) => Promise<CallFacts | null>;
+  call: (sessionId: string) => Promise<RecordFacts | null>;
   /** The push of the bot as calls get it now; null where the bot has none or is gone. */
   pushOf: (botId: string) => Promise<PostCallPush | null>;
   system: SystemVariables;
@@ -107,7 +112,7 @@ export function createCallEvents(parts: CallEventParts): CallEvents {
 }
 
 /** A `lost` call has no results yet: its messages go out when they come, however late. */
-function eventOf(before: CallFacts | null, after: CallFacts): EventType | null {
+function eventOf(before: RecordFacts | null, after: RecordFacts): EventType | null {
   if (before?.status === after.status) return null;
   if (after.status === 'active') return before === null ? 'call.started' : null;
   if (after.status === 'lost') return null;
@@ -162,7 +167,7 @@ async function messagesAbout(parts: CallEventParts, note: Note, type: EventType)
   return messages;
 }
 
-function pushMessage(parts: CallEventParts, push: PostCallPush, call: CallFacts, nowMs: number): Delivery {
+function pushMessage(parts: CallEventParts, push: PostCallPush, call: RecordFacts, nowMs: number): Delivery {
   const variables = afterCallVariables(call, parts.system, new Date(nowMs).toISOString());
   const endpointId = `${BOT_PUSH_PREFIX}${call.bot_id}`;
   return newDelivery(
@@ -177,7 +182,7 @@ function pushMessage(parts: CallEventParts, push: PostCallPush, call: CallFacts,
   );
 }
 
-function isWanted(endpoints: EndpointStore, type: EventType, call: CallFacts): boolean {
+function isWanted(endpoints: EndpointStore, type: EventType, call: RecordFacts): boolean {
   return endpoints.all().some((endpoint) => listens(endpoint, type, call.bot_id));
 }
 

@@ -1,4 +1,4 @@
-import { type CallFacts, resultsPayload } from '../calls/after-call.ts';
+import { type RecordFacts, resultsPayload } from '../calls/after-call.ts';
 import { type EventType, MAX_DELIVERY_BYTES } from './delivery.ts';
 
 /** Room for the envelope around a call. */
@@ -9,7 +9,7 @@ const MAX_DATA_BYTES = MAX_DELIVERY_BYTES - 4_096;
  * ended carries its results; where these are too large for one message, transcript, events and usage stay out and
  * `truncated` says so: the record has them.
  */
-export function eventBody(type: EventType, call: CallFacts, at: string): string {
+export function eventBody(type: EventType, call: RecordFacts, at: string): string {
   const outline = {
     session_id: call.session_id,
     bot_id: call.bot_id,

@@ -4,7 +4,7 @@ import type { QueueClock } from '../../platform/delivery-queue.ts';
 import type { GuardedHttp } from '../../platform/guarded-http.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { CallFacts, SystemVariables } from '../calls/after-call.ts';
+import type { RecordFacts, SystemVariables } from '../calls/after-call.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import { type CallEvents, createCallEvents } from './call-events.ts';
 import { messageSending } from './deliver-message.ts';
@@ -20,7 +20,7 @@ export interface OutboundParts {
   pushOf: (botId: string) => Promise<PostCallPush | null>;
   /** Values of `{{secret.NAME}}` of a bot. */
   secretsOf: (botId: string) => Promise<Readonly<Record<string, string>>>;
-  call: (sessionId: string) => Promise<CallFacts | null>;
+  call: (sessionId: string) => Promise<RecordFacts | null>;
   noteIntegration: (sessionId: string, entry: IntegrationLogEntry) => Promise<void>;
   system: SystemVariables;
   logger: Logger;

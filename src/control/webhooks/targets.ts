@@ -1,6 +1,11 @@
 import type { PostCallPush } from '../../contracts/crm.ts';
 import { renderHeaders } from '../../platform/render-values.ts';
-import { afterCallVariables, type CallFacts, renderPush, type SystemVariables } from '../calls/after-call.ts';
+import {
+  afterCallVariables,
+  type RecordFacts,
+  renderPush,
+  type SystemVariables,
+} from '../calls/after-call.ts';
 import type { SecretBox } from '../settings/secret-box.ts';
 import type { Delivery } from './delivery.ts';
 import {
@@ -19,7 +24,7 @@ export interface TargetParts {
   /** The push of the bot as calls get it now; null where the bot has none or is gone. */
   pushOf: (botId: string) => Promise<PostCallPush | null>;
   secretsOf: (botId: string) => Promise<Readonly<Record<string, string>>>;
-  call: (sessionId: string) => Promise<CallFacts | null>;
+  call: (sessionId: string) => Promise<RecordFacts | null>;
   system: SystemVariables;
 }
 
@@ -53,7 +58,7 @@ export async function pushTarget(
   parts: TargetParts,
   botId: string,
   push: PostCallPush,
-  call: CallFacts,
+  call: RecordFacts,
   nowMs: number,
 ): Promise<Target | string> {
   const nowIso = new Date(nowMs).toISOString();

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import type { TypedRequest } from '../http/route.ts';
 import type { Endpoint } from './endpoint-store.ts';
 import type { Outbound } from './outbound.ts';
 
@@ -12,7 +11,6 @@ export interface WebhookRouteParts {
 }
 
 export const WEBHOOKS = `${API_PREFIX}/webhooks`;
-export const ADMIN = { kind: 'users', roles: ['admin'] } as const;
 export const WebhookId = Type.Object({ webhook_id: Type.String({ pattern: '^whk_[0-9a-f]{24}$' }) });
 
 export const DeliveriesQuery = Type.Object({
@@ -24,16 +22,6 @@ export const DeliveriesQuery = Type.Object({
 /** How long a secret signs along after it was replaced, where the request says nothing. */
 export const DEFAULT_OVERLAP_HOURS = 24;
 export const HOUR_MS = 3_600_000;
-
-export type AuditedRequest = Pick<
-  TypedRequest<unknown, unknown, unknown>,
-  'actor' | 'requestId' | 'remoteAddress'
->;
-
-/** Who asks, for the audit log. */
-export function cause(request: AuditedRequest) {
-  return { actor: request.actor, requestId: request.requestId, ip: request.remoteAddress };
-}
 
 export function changedMeanwhile(): AppError {
   return new AppError('version_mismatch', 'it has changed meanwhile; read it again, then change it');

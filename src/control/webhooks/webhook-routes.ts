@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { AppError } from '../../platform/app-error.ts';
 import { isOwnHeader } from '../../platform/render-values.ts';
+import { type AuditedRequest, causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { etagOf, requireMatch } from '../http/etag.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
@@ -9,9 +11,6 @@ import { type Endpoint, editEndpoint, newEndpoint, withNewSecret } from './endpo
 import type { Outbound } from './outbound.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
 import {
-  ADMIN,
-  type AuditedRequest,
-  cause,
   changedMeanwhile,
   DEFAULT_OVERLAP_HOURS,
   HOUR_MS,
@@ -46,8 +45,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
   const view = (endpoint: Endpoint) => webhookView(endpoint, box);
   const note = (request: AuditedRequest, action: string, before: Endpoint | null, after: Endpoint | null) =>
     audit.record({
-      ...cause(request),
-      action,
+      ...causedBy(request, action),
       target: `webhook:${(after ?? before)?.id ?? ''}`,
       before: before && view(before),
       after: after && view(after),

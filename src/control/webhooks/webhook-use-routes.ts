@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { AppError } from '../../platform/app-error.ts';
+import { causedBy } from '../audit/audit-entry.ts';
+import { ADMIN } from '../http/authenticate.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { newDelivery } from './delivery.ts';
 import { replay } from './resend.ts';
 import { sendDelivery } from './send-delivery.ts';
 import { targetOf } from './targets.ts';
 import {
-  ADMIN,
-  cause,
   DeliveriesQuery,
   WEBHOOKS,
   WebhookId,
@@ -92,8 +92,7 @@ export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRou
         const outcome = await replay(deliveries, id, request.body, nowMs());
         outbound.wake();
         await audit.record({
-          ...cause(request),
-          action: 'webhook.replay',
+          ...causedBy(request, 'webhook.replay'),
           target: `webhook:${id}`,
           after: { ...request.body, ...outcome },
         });

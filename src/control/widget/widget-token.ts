@@ -1,21 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { Compile } from 'typebox/compile';
 import type { Bot } from '../../contracts/bot.ts';
 import { BOT_ID_PATTERN } from '../../contracts/http-names.ts';
-import { CALLS_PATH, type WidgetDispatchRequest } from '../../contracts/room-requests.ts';
+import {
+  CALLS_PATH,
+  RoomCallAccepted,
+  WIDGET_PATH,
+  type WidgetDispatchRequest,
+} from '../../contracts/room-requests.ts';
 import { WIDGET_USER_PREFIX, widgetRoomName } from '../../contracts/rooms.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { matchesAnySecret } from '../../platform/constant-time.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { MediaServer } from '../../platform/media-server.ts';
-import type { CachedBots } from '../caches/cached-bots.ts';
-import type { Fleet, Placement } from '../fleet/place-on-fleet.ts';
-import { postToHost } from '../fleet/post-to-host.ts';
+import type { CachedBots } from '../caches/cache-registry.ts';
+import type { Fleet, HostAnswer, Placement } from '../fleet/place-on-fleet.ts';
+import { askHost, postToHost } from '../fleet/post-to-host.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import type { SystemSettings } from '../settings/system-settings.ts';
 import { mediaAccess, publicMediaUrl } from '../telephony/media-access.ts';
-import { askWidgetHost } from './ask-widget-host.ts';
-import { visitorOf } from './visitor.ts';
 import { readContext } from './widget-context.ts';
 
 export interface WidgetTokenParts {
@@ -169,4 +173,63 @@ function notPlaced(
     full ? 'all lines are busy; try again later' : 'no bot could be brought to the call; try again later',
     { details: full ? { retryAfterSeconds: RETRY_FULL_SECONDS } : {} },
   );
+}
+
+type Visitor = NonNullable<WidgetDispatchRequest['visitor']>;
+
+const MAX_URL_CHARS = 2_000;
+
+/** In this order: Edge and Opera call themselves Chrome, too, and Chrome calls itself Safari. */
+const FAMILIES: readonly [RegExp, string][] = [
+  [/\bEdg(A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(Chrome|CriOS|Chromium)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+/**
+ * What the headers of a token request tell about the visitor. The browser is only named by its family: more would be
+ * a fingerprint.
+ */
+function visitorOf(headers: Readonly<Record<string, string>>): Visitor {
+  const page = headers.referer ?? headers.origin;
+  const locale = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}/.exec(headers['accept-language'] ?? '')?.[0];
+  const agent = headers['user-agent'] ?? '';
+  const family = FAMILIES.find(([pattern]) => pattern.test(agent))?.[1];
+  return {
+    ...(page !== undefined && /^https?:\/\//.test(page) ? { page_url: page.slice(0, MAX_URL_CHARS) } : {}),
+    ...(locale === undefined ? {} : { locale }),
+    ...(family === undefined ? {} : { user_agent_family: family }),
+  };
+}
+
+const accepted = Compile(RoomCallAccepted);
+
+/** Refusals that tell of the host and not of the call: another one may do better. */
+const OF_THE_HOST = new Set([
+  'draining',
+  'slot_died',
+  'media_not_configured',
+  'media_unavailable',
+  'disk_full',
+]);
+
+/** Asks one fleet server to bring the bot into the visitor's room (R140). */
+function askWidgetHost(
+  url: string,
+  body: WidgetDispatchRequest,
+  coreSecret: string,
+): Promise<HostAnswer<RoomCallAccepted>> {
+  return askHost(url, {
+    path: WIDGET_PATH,
+    body,
+    coreSecret,
+    isAccepted: (answer): answer is RoomCallAccepted => accepted.Check(answer),
+    refused(status, code) {
+      if (code !== null && !OF_THE_HOST.has(code)) return { kind: 'declined', code };
+      return { kind: 'refused', reason: status === 503 ? 'not_accepting' : 'unexpected' };
+    },
+  });
 }

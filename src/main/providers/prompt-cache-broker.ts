@@ -9,7 +9,7 @@ export const RETRY_AFTER_FAILURE_MS = 60_000;
 /** A prompt that is too small for a cache stays so. */
 export const RETRY_AFTER_TOO_SMALL_MS = 3_600_000;
 /** Keys remembered; beyond it the one that nobody asked for the longest goes. */
-export const MAX_KEYS = 1_000;
+export const MAX_CACHE_KEYS = 1_000;
 /** Names of lost entries remembered per key, so that an old config does not bring one back. */
 const MAX_LOST_NAMES = 8;
 
@@ -176,7 +176,7 @@ export class PromptCacheBroker {
     this.keys.delete(key);
     this.keys.set(key, state);
     for (const [oldest, old] of this.keys) {
-      if (this.keys.size <= MAX_KEYS) break;
+      if (this.keys.size <= MAX_CACHE_KEYS) break;
       // A key that a live call watches is small and goes when the call does.
       if (old.watchers.size === 0) this.keys.delete(oldest);
       else break;

@@ -12,7 +12,7 @@ import type { LiveCall, SlotProcess, SlotState } from './slot-process.ts';
 /** How often the watch looks. */
 export const WATCH_EVERY_MS = 500;
 /** A slot that has not become ready by then is killed and started again. */
-export const START_TIMEOUT_MS = 60_000;
+export const SLOT_START_TIMEOUT_MS = 60_000;
 /**
  * After a `hangup` the slot may still be packing its results: 60 s is the bound of post-call work (D-31),
  * and 5 s are for the hang-up itself. Then it is killed.
@@ -46,7 +46,7 @@ export interface Watched {
 /** What the facts of a slot say at `nowMs` (monotonic). RT-74 for the heartbeat, RT-24 for the duration. */
 export function judge(slot: Watched, nowMs: number, bounds: EndBounds = END_BOUNDS): Verdict {
   if (slot.state === 'ended') return 'fine';
-  if (slot.state === 'starting') return nowMs - slot.startedAtMs > START_TIMEOUT_MS ? 'hung' : 'fine';
+  if (slot.state === 'starting') return nowMs - slot.startedAtMs > SLOT_START_TIMEOUT_MS ? 'hung' : 'fine';
   if (nowMs - slot.lastHeartbeatAtMs > HUNG_AFTER_MS) return 'hung';
   const call = slot.call;
   if (!call) return 'fine';

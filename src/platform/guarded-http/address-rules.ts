@@ -1,5 +1,4 @@
-import { type IpAddress, parseAddress } from './ip-address.ts';
-import { type Network, network, networkHas } from './network.ts';
+import { type IpAddress, type Network, network, networkHas, parseAddress } from './network.ts';
 
 /**
  * Where an outbound request may go. `listed` networks are the admin's own (setting `outbound_allowed_networks`): they

@@ -1,5 +1,6 @@
 import { ERRORS } from '../../contracts/error-catalogue.ts';
 import { AppError } from '../app-error.ts';
+import { isRecord } from '../json-shapes.ts';
 import type { HttpReply } from './http-types.ts';
 
 /**
@@ -43,8 +44,4 @@ function replyHeaders(error: AppError): Record<string, string> {
     ...(typeof allow === 'string' ? { allow } : {}),
     ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
   };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

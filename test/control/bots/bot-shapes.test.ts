@@ -5,7 +5,7 @@ import { BotView, PatchBotBody } from '../../../src/control/bots/bot-views.ts';
 import { demoBot } from '../../../src/control/bots/demo-bot.ts';
 import { newContent } from '../../../src/control/bots/merge-bot.ts';
 import { validateBot } from '../../../src/control/bots/validate-bot.ts';
-import { autoDisposition } from '../../../src/control/calls/auto-disposition.ts';
+import { autoDisposition } from '../../../src/control/calls/receive-results.ts';
 import { NEW_BOT } from '../../harness/bots-harness.ts';
 
 interface Described {

@@ -2,8 +2,12 @@ import { isIP, isIPv6 } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import { judgeAddress } from '../../../src/platform/guarded-http/address-rules.ts';
-import { parseAddress } from '../../../src/platform/guarded-http/ip-address.ts';
-import { network, networkHas, parseNetwork } from '../../../src/platform/guarded-http/network.ts';
+import {
+  network,
+  networkHas,
+  parseAddress,
+  parseNetwork,
+} from '../../../src/platform/guarded-http/network.ts';
 
 const RUNS = { seed: 31, numRuns: 2_000 };
 const allowed = (address: string, listed: string[] = []) =>

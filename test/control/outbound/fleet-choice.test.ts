@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { fleetUrls } from '../../../src/control/fleet/fleet-urls.ts';
-import { createFleet, MAX_PLACING } from '../../../src/control/fleet/place-on-fleet.ts';
+import { createFleet, fleetUrls, MAX_PLACING } from '../../../src/control/fleet/place-on-fleet.ts';
 import { createOutboundStore } from '../../../src/control/outbound/outbound-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { readSettings } from '../../../src/platform/settings.ts';

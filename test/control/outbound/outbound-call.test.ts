@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { ActiveHours } from '../../../src/contracts/bot/operation.ts';
 import { RESERVED_FLAGS, readConnectedEvent } from '../../../src/control/runtime-config/connected-event.ts';
-import { callVariables } from '../../../src/control/runtime-config/variables.ts';
+import { templateVariables } from '../../../src/control/runtime-config/variables.ts';
 import { renderTemplate } from '../../../src/platform/render-template.ts';
 import { testBot, testResults } from '../../harness/control.ts';
 import { type FleetPort, openFleetPort } from '../../harness/fleet-port.ts';
@@ -70,7 +70,7 @@ t.test(
     });
     const event = readConnectedEvent(JSON.stringify(dialled?.connected_event));
     t.equal(event.sessionId, json.session_id, 'the record will carry the session of the answer');
-    const merged = callVariables({
+    const merged = templateVariables({
       fields: event.fields,
       sip: {},
       callerId: TO,

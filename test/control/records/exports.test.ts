@@ -5,9 +5,12 @@ import { generateCalls } from '../../../bench/record-generator.ts';
 import { exportJob } from '../../../bench/records.ts';
 import { EXPORT_KEPT_MS } from '../../../src/contracts/limits.ts';
 import { createCallRecordStore } from '../../../src/control/calls/lmdb-call-store.ts';
-import type { ExportJob, ExportView } from '../../../src/control/exports/export-job.ts';
 import { ExportRunner } from '../../../src/control/exports/export-runner.ts';
-import { createExportStore } from '../../../src/control/exports/export-store.ts';
+import {
+  createExportStore,
+  type ExportJob,
+  type ExportView,
+} from '../../../src/control/exports/export-store.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../../src/platform/key-value-store.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
 import { testResults } from '../../harness/control.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { deriveNameVariables, NAME_FIELDS } from '../../../src/control/runtime-config/name-variables.ts';
+import { deriveNameVariables, NAME_FIELDS } from '../../../src/control/runtime-config/variables.ts';
 
 t.test('R83 of the six name fields the first that holds a name wins', async (t) => {
   t.same(NAME_FIELDS, ['CUSTOMERNAME', 'name', 'customer_name', 'borrower_name', 'farmer_name', 'FIRSTNAME']);
