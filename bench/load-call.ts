@@ -2,11 +2,12 @@ import WebSocket from 'ws';
 import { FRAME_MS, FRAME_SAMPLES, MAX_MESSAGE_BYTES } from '../src/contracts/limits.ts';
 import type { Framing, SlotMessage } from '../src/contracts/wire.ts';
 import { monotonicMs } from '../src/platform/clock.ts';
-import { type FrameStamp, readStamp } from '../src/providers/vendors/scripted/frame-stamp.ts';
+import type { FrameStamp } from '../src/providers/vendors/scripted/frame-stamp.ts';
 import { BREAK_IN_MS, CLAUSE_FRAMES } from './bench-bot.ts';
 import { type Clip, encodeFrame } from './caller-clips.ts';
 import type { DeadlineLoop } from './deadline-loop.ts';
 import { FrameLedger } from './frame-ledger.ts';
+import { readStamp } from './read-stamp.ts';
 import { SpurtLateness } from './spurt-lateness.ts';
 
 /** Frames that the slot sends at once when a reply begins: 200 ms (RT-43). */

@@ -6,8 +6,7 @@ import { monotonicMs, sleepMs } from '../src/platform/clock.ts';
 import type { LanguageModel } from '../src/providers/language-model.ts';
 import { plainContext } from '../src/providers/provider-context.ts';
 import { type CallProviders, openResilientProviders } from '../src/providers/resilient/open-resilient.ts';
-import { openProviderHealth } from '../src/providers/resilient/provider-health.ts';
-import type { SpeechToText } from '../src/providers/speech-to-text.ts';
+import { LocalProviderHealth } from '../src/providers/resilient/provider-health.ts';
 import type { TextToSpeech } from '../src/providers/text-to-speech.ts';
 import { Pacer } from '../src/slot/speak/pacer.ts';
 import { Speaker } from '../src/slot/speak/speaker.ts';
@@ -63,7 +62,7 @@ async function follow(order: SlotOrder): Promise<void> {
 async function open(config: ProviderConfig): Promise<() => Promise<number>> {
   const scripted = { provider: 'scripted' };
   const all = { stt: scripted, llm: scripted, tts: scripted, [family]: config };
-  const providers: CallProviders = await openResilientProviders(all, plainContext, openProviderHealth());
+  const providers: CallProviders = await openResilientProviders(all, plainContext, new LocalProviderHealth());
   if (family === 'stt') return listenTo(providers.stt);
   return family === 'llm' ? () => ask(providers.llm) : speakWith(providers.tts);
 }
@@ -131,9 +130,9 @@ function speakWith(tts: TextToSpeech): () => Promise<number> {
 }
 
 /** The text of a turn: by its flush, or by the engine's own end of it. */
-async function listenTo(stt: SpeechToText): Promise<() => Promise<number>> {
+async function listenTo(stt: CallProviders['stt']): Promise<() => Promise<number>> {
   let ended: (atUs: number) => void = () => undefined;
-  const session = await stt.open({
+  const session = stt.open({
     onInterim: () => undefined,
     onTurn: (event) => {
       if (event.type === 'end') ended(nowUs());

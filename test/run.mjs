@@ -62,6 +62,11 @@ let sharedStack;
 if (filters.length === 0) {
   await check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']);
   await check('types', ['node_modules/typescript-7/bin/tsc', '--noEmit']);
+  await check('nothing that only tests use', [
+    'node_modules/knip/bin/knip.js',
+    '--production',
+    '--no-progress',
+  ]);
 }
 // The compiler alone may have run since a table was edited.
 copyTextTables();

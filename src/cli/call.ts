@@ -243,6 +243,7 @@ function summarise(call: DiallerCall, command: CallCommand, latenciesMs: number[
     answer_ms: latenciesMs.map(Math.round),
     interruptions: call.events.filter((event) => event.type === 'clear').length,
     frames_sent: call.framesSent,
+    frames_skipped: call.framesSkipped,
     underruns: call.playout.underruns,
     out: command.out ?? null,
   };

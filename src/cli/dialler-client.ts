@@ -39,7 +39,7 @@ export interface DiallerOptions {
 const PREBUFFER_MS = 60;
 const KEEP_AUDIO_MS = 600_000;
 const READY_TIMEOUT_MS = 15_000;
-/** Events and arrival times kept per call; later ones are counted in `lostEvents`. */
+/** Events and arrival times kept per call; later ones go to `onEvent` alone. */
 const MAX_EVENTS = 20_000;
 const MAX_ARRIVALS = 100_000;
 /** A process that slept longer than this lets the line jump forward rather than send all it owes at once. */
@@ -94,7 +94,6 @@ export class DiallerCall {
   readonly heard: SoundTrack;
   readonly playout: LinePlayout;
   readonly closed: Promise<DiallerEventOf<'closed'>>;
-  lostEvents = 0;
   framesSent = 0;
   framesSkipped = 0;
   isClosed = false;
@@ -406,7 +405,6 @@ export class DiallerCall {
 
   private note(event: DiallerEvent): void {
     if (this.events.length < MAX_EVENTS) this.events.push(event);
-    else this.lostEvents += 1;
     this.options.onEvent?.(event);
   }
 }

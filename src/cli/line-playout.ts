@@ -1,6 +1,6 @@
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../contracts/limits.ts';
 
-/** Audio that may wait to be played; what comes beyond is dropped and counted, as a real gateway would. */
+/** Audio that may wait to be played; what comes beyond is dropped, as a real gateway would. */
 const MAX_QUEUED_SAMPLES = 120 * LINE_RATE_HZ;
 
 type QueueItem = { kind: 'audio'; samples: Int16Array; arrivedAtMs: number } | { kind: 'mark'; name: string };
@@ -21,8 +21,6 @@ export interface PlayedFrame {
 export class LinePlayout {
   /** Times that the queue ran dry in the middle of speech, that is without a mark at its end. */
   underruns = 0;
-  /** Samples dropped because the queue was full. */
-  droppedSamples = 0;
   private queue: QueueItem[] = [];
   private queued = 0;
   private waitTicks = 0;
@@ -39,11 +37,7 @@ export class LinePlayout {
   }
 
   pushAudio(samples: Int16Array, arrivedAtMs: number): void {
-    if (this.queued + samples.length > MAX_QUEUED_SAMPLES) {
-      this.droppedSamples += samples.length;
-      return;
-    }
-    if (samples.length === 0) return;
+    if (samples.length === 0 || this.queued + samples.length > MAX_QUEUED_SAMPLES) return;
     if (!this.playing && this.queued === 0) this.waitTicks = this.prebufferTicks;
     this.queue.push({ kind: 'audio', samples, arrivedAtMs });
     this.queued += samples.length;

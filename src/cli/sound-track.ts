@@ -1,9 +1,8 @@
 import { LINE_RATE_HZ } from '../contracts/limits.ts';
 import { wavHeader } from '../platform/wav.ts';
 
-/** A growing piece of 8 kHz audio with a firm end: what does not fit any more is counted, not kept. */
+/** A growing piece of 8 kHz audio with a firm end: what does not fit any more is not kept. */
 export class SoundTrack {
-  lostSamples = 0;
   private buffer = new Int16Array(LINE_RATE_HZ);
   private used = 0;
   private readonly maxSamples: number;
@@ -18,7 +17,6 @@ export class SoundTrack {
 
   append(samples: Int16Array): void {
     const room = Math.min(samples.length, this.maxSamples - this.used);
-    this.lostSamples += samples.length - room;
     if (room <= 0) return;
     if (this.used + room > this.buffer.length) {
       const larger = new Int16Array(

@@ -1,12 +1,14 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { VadConfig } from '../contracts/runtime-config.ts';
+import { VadConfig } from '../contracts/runtime-config.ts';
 import { describeError } from '../platform/app-error.ts';
 import { monotonicMs } from '../platform/clock.ts';
 import { projectRoot } from '../platform/project-paths.ts';
 import { readSettings } from '../platform/settings.ts';
-import { findRecording, readRecording } from './turnlab/find-recording.ts';
-import { readVadSettings } from './turnlab/read-vad-settings.ts';
+import { readWav } from '../platform/wav.ts';
+import { toLine } from './caller-audio.ts';
+import { nearest } from './nearest.ts';
 import {
   compareTurns,
   drawTurns,
@@ -145,4 +147,96 @@ function readCommand(args: string[]): TurnlabCommand {
     svg: values.svg,
     json: values.json,
   };
+}
+
+/** Both sides of a call, 8 kHz. */
+interface BothSides {
+  caller: Int16Array;
+  bot: Int16Array;
+}
+
+/** A recording of six hours; larger is not read into memory. */
+const MAX_FILE_BYTES = 768 * 1_048_576;
+
+/** The path of a recording: a file as it is, or the one in the data folder whose path names the session. */
+async function findRecording(what: string, dataDir: string): Promise<string> {
+  if (what.endsWith('.wav') && (await isFile(what))) return what;
+  const found: string[] = [];
+  for (const folder of ['recordings', 'spool']) {
+    const root = join(dataDir, folder);
+    const names = await readdir(root, { recursive: true }).catch(() => [] as string[]);
+    found.push(
+      ...names.filter((name) => name.endsWith('.wav') && name.includes(what)).map((name) => join(root, name)),
+    );
+  }
+  const [path] = found;
+  if (path === undefined) {
+    throw new Error(`no recording of "${what}" lies in ${dataDir}; give the WAV file, or set DATA_DIR`);
+  }
+  if (found.length > 1)
+    throw new Error(`"${what}" fits ${found.length} recordings; give more of the session id`);
+  return path;
+}
+
+/** Splits a stereo recording into caller and bot. Throws a sentence when it is not stereo. */
+async function readRecording(path: string, swap: boolean): Promise<BothSides> {
+  if ((await stat(path)).size > MAX_FILE_BYTES) throw new Error(`${path}: too large to be read`);
+  const wav = readWav(await readFile(path));
+  if (wav.channels !== 2)
+    throw new Error(`${path}: a recording has two channels, this one has ${wav.channels}`);
+  const { sampleRate, samples } = wav;
+  const [left, right] = [0, 1].map((channel) => {
+    const side = new Int16Array(samples.length >> 1);
+    for (let at = 0; at < side.length; at++) side[at] = samples[2 * at + channel] as number;
+    return toLine({ sampleRate, channels: 1, samples: side });
+  }) as [Int16Array, Int16Array];
+  return swap ? { caller: right, bot: left } : { caller: left, bot: right };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** The keys that the lab can try out: all of `vad` that voice activity and the turn machine obey. */
+const KEYS = VadConfig.properties as Record<string, { minimum?: number; maximum?: number; type?: string }>;
+
+/** Reads `KEY=VALUE` pairs of a bot's `vad` object. Throws a sentence for an unknown key or a value out of bounds. */
+function readVadSettings(option: string, pairs: readonly string[]): VadConfig {
+  const settings: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new Error(`${option} ${pair}: write it as KEY=VALUE`);
+    const [key, text] = [pair.slice(0, at), pair.slice(at + 1)];
+    const schema = KEYS[key];
+    if (!schema) {
+      const close = nearest(key, Object.keys(KEYS));
+      throw new Error(
+        `${option} ${key}: "vad" has no such key${close ? `; did you mean ${close}?` : `; it has ${Object.keys(KEYS).join(', ')}`}`,
+      );
+    }
+    settings[key] = settingOf(`${option} ${key}`, text, schema);
+  }
+  return settings as VadConfig;
+}
+
+function settingOf(
+  place: string,
+  text: string,
+  schema: { minimum?: number; maximum?: number; type?: string },
+) {
+  if (schema.type === 'boolean') {
+    if (text !== 'true' && text !== 'false') throw new Error(`${place}: "${text}" is neither true nor false`);
+    return text === 'true';
+  }
+  if (schema.type !== 'number' && schema.type !== 'integer') return text;
+  const value = Number(text);
+  const { minimum = -Infinity, maximum = Infinity } = schema;
+  if (text.trim() === '' || !(value >= minimum && value <= maximum)) {
+    throw new Error(`${place}: "${text}" is not a number from ${minimum} to ${maximum}`);
+  }
+  return value;
 }

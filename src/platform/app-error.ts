@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../contracts/error-catalogue.ts';
+import type { ErrorCode } from '../contracts/error-catalogue.ts';
 
 /**
  * The one error class: a code of the catalogue, one sentence that says what to do, safe details, and the cause.
@@ -17,10 +17,6 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.details = options.details ?? {};
-  }
-
-  get status(): number {
-    return ERRORS[this.code].status;
   }
 }
 

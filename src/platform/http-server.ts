@@ -13,7 +13,6 @@ import { type RouteTable, routeTable } from './http-server/route-table.ts';
 import { sendFile } from './http-server/send-file.ts';
 import { type Exchange, sendReply, sendStream } from './http-server/send-reply.ts';
 
-export { EventStream, type ServerEvent } from './http-server/event-stream.ts';
 export type { HttpReply, HttpRequest, HttpRoute } from './http-server/http-types.ts';
 export { type FormPart, readMultipart } from './http-server/multipart.ts';
 

@@ -137,7 +137,7 @@ export function openVendorSocket(options: VendorSocketOptions): Promise<VendorSo
         const { provider, family } = options;
         const requestId = requestIdOf((name) => upgradeHeaders[name] as string | undefined);
         options.onAccepted?.({ provider, family, waitMs: options.clock.nowMs() - startedMs, requestId });
-        resolve(new VendorSocket(socket, options, upgradeHeaders));
+        resolve(new VendorSocket(socket, options));
       }),
     );
   });
@@ -150,8 +150,6 @@ export function openVendorSocket(options: VendorSocketOptions): Promise<VendorSo
 export class VendorSocket {
   /** Resolves when the connection is gone, however it ended. */
   readonly gone: Promise<void>;
-  /** Headers of the answer that opened the socket, such as the vendor's request id. */
-  readonly headers: IncomingHttpHeaders;
   private readonly socket: WebSocket;
   private readonly options: VendorSocketOptions;
   private lastSentMs: number;
@@ -166,10 +164,9 @@ export class VendorSocket {
   private cancelPing: () => void = () => undefined;
   private cancelStall: (() => void) | undefined;
 
-  constructor(socket: WebSocket, options: VendorSocketOptions, headers: IncomingHttpHeaders) {
+  constructor(socket: WebSocket, options: VendorSocketOptions) {
     this.socket = socket;
     this.options = options;
-    this.headers = headers;
     this.lastSentMs = options.clock.nowMs();
     socket.on('message', (data, isBinary) => this.onMessage(data, isBinary));
     socket.on('pong', () => {

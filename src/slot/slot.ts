@@ -1,5 +1,9 @@
-import type { Socket } from 'node:net';
+import { closeSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
+import type { WebSocket } from 'ws';
 import type { MainToSlot, SlotCall, SlotInit, SlotRoomCall } from '../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
 import { describeError } from '../platform/app-error.ts';
@@ -14,9 +18,9 @@ import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
 import { startProviderHealthLink } from './main-link/provider-health-link.ts';
 import { fromMain, Heartbeat, tellMain } from './main-link/slot-channel.ts';
-import { closeInherited } from './process/close-inherited.ts';
 import { leaveProcess } from './process/leave-process.ts';
-import { warmUpgradePath } from './warm-up.ts';
+import { acceptSocket } from './transport/accept-socket.ts';
+import { TelephonyTransport } from './transport/telephony-transport.ts';
 import type { EndVerdict } from './wrap-up/end-arbiter.ts';
 
 /**
@@ -162,4 +166,64 @@ async function serve(
 
 function leaveWhenIdle(): void {
   if (!current) void leaveProcess(0);
+}
+
+const ws = createRequire(import.meta.url)('ws') as { WebSocket: typeof WebSocket };
+
+/**
+ * Runs one dummy handshake and a few frames through the real code at slot start, which takes 3 ms off the first
+ * caller's set-up. Resolves once done; a failure only means a cold first call.
+ */
+async function warmUpgradePath(): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const done = new Promise<void>((resolve) => {
+    server.on('upgrade', (request: IncomingMessage, line: Socket, head: Buffer) => {
+      const call = {
+        request: {
+          method: 'GET',
+          url: '/ws/warm-up',
+          headers: request.headers as Record<string, string>,
+          rawHeaders: request.rawHeaders,
+        },
+        head: head.toString('base64'),
+      };
+      void acceptSocket(call, line).then(async (socket) => {
+        if (socket) {
+          const transport = new TelephonyTransport(socket, line, { event: 'connected' });
+          transport.sendAudio(new Int16Array(160));
+          transport.sendMark('warm-up');
+          await transport.hangUp('warm-up');
+        }
+        resolve();
+      });
+    });
+  });
+  const { port } = server.address() as AddressInfo;
+  const client = new ws.WebSocket(`ws://127.0.0.1:${port}/ws/warm-up`, { perMessageDeflate: false });
+  client.on('error', () => undefined);
+  await done;
+  client.terminate();
+  server.close();
+}
+
+/**
+ * Closes descriptors that a fork of main left open on files below `folder`. LMDB opens its data file without
+ * close-on-exec, so a slot would hold a writable descriptor of a store that is none of its business (D-6).
+ */
+function closeInherited(folder: string): void {
+  let real: string;
+  try {
+    real = realpathSync(folder);
+  } catch {
+    return;
+  }
+  for (const name of readdirSync('/proc/self/fd')) {
+    const descriptor = Number(name);
+    try {
+      if (readlinkSync(`/proc/self/fd/${name}`).startsWith(`${real}/`)) closeSync(descriptor);
+    } catch {
+      // The descriptor that read the folder itself is gone by now.
+    }
+  }
 }

@@ -2,15 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { DiallerCall } from '../../src/cli/dialler-client.ts';
-import { undocumentedKeys } from '../../src/contracts/call-events.ts';
 import { readWav } from '../../src/platform/wav.ts';
+import { dtmfTones } from '../../src/slot/dtmf/digit-tools.ts';
 import { DtmfDetector } from '../../src/slot/dtmf/dtmf-detector.ts';
-import { dtmfTones } from '../../src/slot/dtmf/dtmf-tones.ts';
 import { Appliance } from '../harness/appliance.ts';
 import { ForeignPlane } from '../harness/foreign-plane.ts';
 import { humanSpeech } from '../harness/human-speech.ts';
 import { joined, silence } from '../harness/line-sounds.ts';
 import { eventNamed, resultOfCall, saidByBot } from '../harness/scripted-call.ts';
+import { undocumentedKeys } from '../harness/undocumented-keys.ts';
 
 t.setTimeout(280_000);
 const plane = await ForeignPlane.start();

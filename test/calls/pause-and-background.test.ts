@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { DiallerCall } from '../../src/cli/dialler-client.ts';
+import { readStamp } from '../../bench/read-stamp.ts';
+import { type DiallerCall } from '../../src/cli/dialler-client.ts';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import { readStamp } from '../../src/providers/vendors/scripted/frame-stamp.ts';
 import { Appliance } from '../harness/appliance.ts';
 import { ForeignPlane } from '../harness/foreign-plane.ts';
 import { humanSpeech } from '../harness/human-speech.ts';

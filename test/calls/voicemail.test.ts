@@ -1,9 +1,9 @@
 import t from 'tap';
-import { undocumentedKeys } from '../../src/contracts/call-events.ts';
 import { Appliance } from '../harness/appliance.ts';
 import { ForeignPlane } from '../harness/foreign-plane.ts';
 import { joined, silence, spoken, tones } from '../harness/line-sounds.ts';
 import { eventNamed, resultOfCall, saidByBot, soundIn } from '../harness/scripted-call.ts';
+import { undocumentedKeys } from '../harness/undocumented-keys.ts';
 
 t.setTimeout(280_000);
 const plane = await ForeignPlane.start();

@@ -59,19 +59,17 @@ t.test(
   },
 );
 
-t.test('a full jitter buffer drops what comes and says how much', async (t) => {
+t.test('a full jitter buffer drops what comes', async (t) => {
   const playout = new LinePlayout(0);
   for (let second = 0; second < 125; second++) playout.pushAudio(new Int16Array(8000), 0);
   t.equal(playout.queuedMs, 120_000);
-  t.equal(playout.droppedSamples, 5 * 8000);
   t.same(playout.clear(), { droppedMs: 120_000, marks: [] });
 });
 
-t.test('a sound track keeps up to its end and counts the rest', async (t) => {
+t.test('a sound track keeps up to its end', async (t) => {
   const track = new SoundTrack(1500);
   for (let i = 0; i < 100; i++) track.append(toneFrame());
   t.equal(track.samples.length, 12_000);
-  t.equal(track.lostSamples, 4000);
   const wav = readWav(stereoWav(track.samples, new Int16Array(10)));
   t.equal(wav.samples.length, 24_000);
   t.ok(voicedMs(wav, 0) > 1400 && voicedMs(wav, 1) === 0);

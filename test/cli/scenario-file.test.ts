@@ -1,9 +1,8 @@
 import t from 'tap';
 import { atLevel, makeSound } from '../../src/cli/scenario/caller-sounds.ts';
 import { ScenarioError } from '../../src/cli/scenario/field-reader.ts';
-import { judgeScenario } from '../../src/cli/scenario/judge-scenario.ts';
+import { judgeScenario, matches } from '../../src/cli/scenario/judge-scenario.ts';
 import { stepTimes } from '../../src/cli/scenario/line-times.ts';
-import { matches } from '../../src/cli/scenario/matches.ts';
 import type { PlayedCall } from '../../src/cli/scenario/play-scenario.ts';
 import { readScenario } from '../../src/cli/scenario/read-scenario.ts';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';

@@ -1,7 +1,8 @@
 import t from 'tap';
-import { CALL_EVENTS, undocumentedKeys } from '../../src/contracts/call-events.ts';
+import { CALL_EVENTS } from '../../src/contracts/call-events.ts';
 import { LINE_PARTS, SILENCE_OWNERS, WAIT_STAGES } from '../../src/contracts/call-measures.ts';
 import { readProjectFile } from '../harness/source-files.ts';
+import { undocumentedKeys } from '../harness/undocumented-keys.ts';
 
 /** Rows of the tables under one heading of docs/results.md, as their cells. */
 function rowsUnder(heading: string): string[][] {

@@ -1,5 +1,5 @@
+import { readStamp } from '../../bench/read-stamp.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../../src/contracts/limits.ts';
-import { readStamp } from '../../src/providers/vendors/scripted/frame-stamp.ts';
 
 /**
  * Reads the stamps of scripted speech as they come over the wire and proves what reached the caller: which frames

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { until } from './wait.ts';
 
 export interface SeenProcess {
   pid: number;
   /** One letter of the kernel: R, S, T, Z, … */
   state: string;
 }
+
+/** The program of the local decoder. */
+export const DECODER = 'pocketsphinx_continuous';
 
 /** Children of this process that run the program, zombies included. */
 export function childrenNamed(name: string): SeenProcess[] {
@@ -14,6 +19,22 @@ export function childrenNamed(name: string): SeenProcess[] {
 /** The process with this id, zombie or not; undefined when there is none. */
 export function processOf(pid: number): SeenProcess | undefined {
   return processes().find((seen) => seen.pid === pid);
+}
+
+/** The decoder at work; a test has one at a time. */
+export function decoderPid(): number {
+  const [decoder] = childrenNamed(DECODER);
+  if (!decoder) throw new Error('no decoder runs');
+  return decoder.pid;
+}
+
+/** Kills the decoder as a crash would and waits until this process has been told. */
+export async function crashDecoder(): Promise<void> {
+  const pid = decoderPid();
+  process.kill(pid, 'SIGSEGV');
+  await until(() => processOf(pid) === undefined);
+  // The child is gone in the round of the loop that tells of it.
+  await nextRound();
 }
 
 function processes(): (SeenProcess & { parent: number; name: string })[] {

@@ -3,16 +3,16 @@ import type { Test } from 'tap';
 import { CpuMeter } from '../../bench/process-readings.ts';
 import { type Check, judgeScenario } from '../../src/cli/scenario/judge-scenario.ts';
 import { type PlayedCall, type PlayOptions, playScenario } from '../../src/cli/scenario/play-scenario.ts';
-import { describeScenario } from '../../src/cli/scenario/print-scenario.ts';
 import { readScenario } from '../../src/cli/scenario/read-scenario.ts';
+import { describeScenario } from '../../src/cli/scenario/scenario-call.ts';
 import type { Scenario, Wire } from '../../src/cli/scenario/scenario-format.ts';
-import { undocumentedKeys } from '../../src/contracts/call-events.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { sleepMs } from '../../src/platform/clock.ts';
 import { projectPath } from '../../src/platform/project-paths.ts';
 import { Appliance } from './appliance.ts';
 import { ForeignPlane } from './foreign-plane.ts';
 import { startScenarioProviders } from './scenario-providers.ts';
+import { undocumentedKeys } from './undocumented-keys.ts';
 
 /** Scenario files, sources even when the tests run compiled. */
 export const SCENARIO_FOLDER = projectPath('test/scenarios');

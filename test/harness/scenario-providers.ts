@@ -1,5 +1,4 @@
-import type { Check } from '../../src/cli/scenario/judge-scenario.ts';
-import { matches } from '../../src/cli/scenario/matches.ts';
+import { type Check, matches } from '../../src/cli/scenario/judge-scenario.ts';
 import type { Scenario } from '../../src/cli/scenario/scenario-format.ts';
 import { type FluxOptions, startFlux } from '../emulators/deepgram-flux.ts';
 import type { ScriptedAnswer } from '../emulators/llm/answer.ts';

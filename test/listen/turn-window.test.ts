@@ -24,9 +24,6 @@ t.test('RT-10 audio is found again by its received-sample index', async (t) => {
   t.same(ring.segment(150_000, 151_000), said(150_000, 151_000));
   push(200_000);
   t.same(ring.segment(390_000, 393_000), said(390_000, 393_000), 'a push larger than the ring keeps its end');
-  ring.clear();
-  t.equal(ring.endSample, 0, 'the next call begins at 0');
-  t.equal(ring.segment(0, 100).length, 0, 'and hears nothing of the last one');
 });
 
 t.test('RT-62 RT-10 audio at 16 kHz is found by the same index, two samples for each', async (t) => {
@@ -54,8 +51,6 @@ t.test('RT-62 RT-10 audio at 16 kHz is found by the same index, two samples for 
   t.same(window, said(2 * ring.startSample, 2 * ring.startSample + 512));
   push(200_000);
   t.same(ring.segment(390_000, 393_000), said(780_000, 786_000), 'a push larger than the ring keeps its end');
-  ring.clear();
-  t.equal(ring.segment(0, 100).length, 0, 'the next call begins at 0');
 });
 
 t.test('RT-10 any chunks and any questions agree with a plain list of all samples', async (t) => {

@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { readStamp } from '../../bench/read-stamp.ts';
 import { openTts } from '../../src/providers/open-providers.ts';
-import {
-  findStamp,
-  readStamp,
-  stampedTone,
-  stampFrame,
-} from '../../src/providers/vendors/scripted/frame-stamp.ts';
+import { stampedTone, stampFrame } from '../../src/providers/vendors/scripted/frame-stamp.ts';
 
 const never = new AbortController().signal;
 const tts = (settings: Record<string, unknown>) => openTts({ provider: 'scripted', ...settings });
@@ -33,6 +29,12 @@ t.test('a text of any length gives whole frames, and an endless one is cut', asy
   t.equal((await collect(voice.speak('a', never))).length, 320);
   t.equal((await collect(voice.speak('x'.repeat(100_000), never))).length, 120_000 * 8);
 });
+
+/** Where the next stamp begins at or after `from`, or -1. */
+function findStamp(samples: Int16Array, from = 0): number {
+  for (let at = from; at < samples.length; at++) if (readStamp(samples, at)) return at;
+  return -1;
+}
 
 t.test('a stamp is read back exactly, and only where it stands undamaged', (t) => {
   const numbers = fc.integer({ min: 0, max: 32_767 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { checkMedia } from '../../src/cli/doctor/media-checks.ts';
+import { checkMedia } from '../../src/cli/doctor.ts';
 import { checkMediaServer, type MediaCheck } from '../../src/platform/media-probe.ts';
 import { MediaServer } from '../../src/platform/media-server.ts';
 import { readSettings } from '../../src/platform/settings.ts';

@@ -1,11 +1,11 @@
 import t from 'tap';
-import type { DiallerCall } from '../../src/cli/dialler-client.ts';
-import { undocumentedKeys } from '../../src/contracts/call-events.ts';
-import type { CallResults } from '../../src/contracts/call-results.ts';
+import { type DiallerCall } from '../../src/cli/dialler-client.ts';
+import { type CallResults } from '../../src/contracts/call-results.ts';
 import { Appliance } from '../harness/appliance.ts';
 import { ForeignPlane } from '../harness/foreign-plane.ts';
 import { humanSpeech } from '../harness/human-speech.ts';
 import { placeWhenFree } from '../harness/place-call.ts';
+import { undocumentedKeys } from '../harness/undocumented-keys.ts';
 
 /** Who speaks when, in calls over the wire: the caller's audio is human, what was understood is scripted. */
 t.setTimeout(280_000);
@@ -34,11 +34,12 @@ interface Told {
 async function callWith(
   change: Record<string, unknown>,
   live: (call: DiallerCall) => Promise<unknown>,
+  farEnd: { prebufferMs?: number } = {},
 ): Promise<Told> {
   const botId = `bot-${bots.size}`;
   const body = plane.scriptedBot(change);
   bots.set(botId, body);
-  const call = await placeWhenFree({ url: `${appliance.callUrl}${botId}` });
+  const call = await placeWhenFree({ url: `${appliance.callUrl}${botId}`, ...farEnd });
   await live(call);
   await call.hangUp();
   const deadline = Date.now() + 20_000;
@@ -189,6 +190,59 @@ t.test('RT-21 every second of silence has an owner, in the record', async (t) =>
   t.ok((measures.silence.by.llm ?? 0) >= 1_400, JSON.stringify(measures.silence));
   t.equal(told.events('waterfall').length, 1);
   t.same(told.result.events.flatMap(undocumentedKeys), []);
+});
+
+t.test('a result tells how late the marks of the far end come back', async (t) => {
+  const markDelay = async (prebufferMs: number) => {
+    const told = await callWith({ opening_message: 'Hello to you.' }, (call) => call.answerAfter(0), {
+      prebufferMs,
+    });
+    const { measures } = told.result.end_detail as {
+      measures: { line: { facts: { mark_delay_ms: number | null } } };
+    };
+    return measures.line.facts.mark_delay_ms;
+  };
+  const small = await markDelay(20);
+  const large = await markDelay(300);
+  t.ok(small !== null && small >= 0, `${small} ms behind a small buffer`);
+  t.ok(large !== null && large >= 250, `${large} ms behind one of 300 ms`);
+});
+
+t.test(
+  'RT-03 audio that stops in the middle of a word ends the speech, and the turn is answered',
+  async (t) => {
+    const told = await callWith(
+      { opening_message: '', stt: { provider: 'scripted', script: ['are you there'] } },
+      async (call) => {
+        void call.say(sentence);
+        await call.until(() => false, 900);
+        call.lineHeld = true;
+        t.ok(await call.event('bot_started', 10_000), 'the bot answers');
+      },
+    );
+    t.equal(told.events('audio_gap').length, 1);
+    t.match(told.events('user_turn'), [{ text: 'are you there' }]);
+  },
+);
+
+t.test('a turn whose text never came stands among the unanswered ones', async (t) => {
+  const told = await callWith(
+    {
+      opening_message: '',
+      stt: { provider: 'scripted', script: ['are you there'], word_ms: 10_000, final_delay_ms: 30_000 },
+    },
+    async (call) => {
+      const spoken = await call.say(sentence);
+      // The text is waited for 6 s; fillers are heard meanwhile.
+      await call.until(() => performance.now() > spoken.endedAtMs + 9_000, 12_000);
+    },
+  );
+  t.same(told.events('user_turn'), []);
+  t.match(told.events('rescue_spoken').at(-1), { reason: 'not_transcribed' });
+  const { measures } = told.result.end_detail as {
+    measures: { reply_gap: { answered: number; unanswered: number } };
+  };
+  t.match(measures.reply_gap, { answered: 0, unanswered: 1 });
 });
 
 t.test('RT-51 an answer that was thought ahead is used, and one for other words is itemised', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CallLog } from '../../src/slot/record/call-log.ts';
-import { whyNotDialled } from '../../src/slot/room/dial-trouble.ts';
+import { whyNotDialled } from '../../src/slot/room/ringing.ts';
 import { referTarget } from '../../src/slot/room/sip-transfer.ts';
 import { judgeEnd } from '../../src/slot/wrap-up/end-arbiter.ts';
 

@@ -4,9 +4,9 @@ import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../src/contracts/limits.ts'
 import type { RuntimeConfig, VadConfig } from '../../src/contracts/runtime-config.ts';
 import { loadModelPath } from '../../src/platform/model-files.ts';
 import { projectPath } from '../../src/platform/project-paths.ts';
-import type { SpeechToText, SttHandlers, SttSession } from '../../src/providers/speech-to-text.ts';
+import type { CallSpeechToText } from '../../src/providers/resilient/resilient-stt.ts';
+import type { SttHandlers, SttSession } from '../../src/providers/speech-to-text.ts';
 import { SpeechInput } from '../../src/slot/call/speech-input.ts';
-import { LateSession } from '../../src/slot/listen/late-session.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
 import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
 import type { CallAction } from '../../src/slot/turn/turn-driver.ts';
@@ -62,14 +62,14 @@ async function earsUnderTest(
     },
     close: async () => undefined,
   };
-  const stt: SpeechToText = {
+  const stt: CallSpeechToText = {
     name: 'test',
     model: null,
     wantsSilence: true,
     get detectsTurns() {
       return engine.detectsTurns ?? false;
     },
-    open: async (given) => {
+    open: (given) => {
       handlers = given;
       return session;
     },
@@ -425,51 +425,4 @@ t.test('RT-62 RT-78 in a room the model that ends turns judges audio at 16 kHz',
     t.ok(samples.length > 1.5 * 16_000, `${samples.length} samples of the sentence and its pre-roll`);
   }
   t.equal(room.fedSamples, 2 * call.fedSamples(), 'and the engine is fed all of it at 16 kHz');
-});
-
-t.test('RT-62 ten seconds wait for an engine that connects, at 16 kHz too', async (t) => {
-  for (const rateHz of [LINE_RATE_HZ, 16_000]) {
-    const fed: number[] = [];
-    const opening = Promise.withResolvers<SttSession>();
-    const late = new LateSession(opening.promise, rateHz);
-    const second = new Int16Array(rateHz);
-    for (let number = 1; number <= 13; number++) late.feed(second.fill(number));
-    opening.resolve({
-      feed: (samples) => void fed.push(samples[0] as number),
-      flush: async () => ({ text: '', confidence: null }),
-      discard: () => undefined,
-      close: async () => undefined,
-    });
-    await late.flush(AbortSignal.timeout(10_000));
-    t.same(fed, [4, 5, 6, 7, 8, 9, 10, 11, 12, 13], `the latest ten at ${rateHz} Hz`);
-    await late.close();
-  }
-});
-
-t.test('audio that comes while the engine connects is fed once it has, and a flush waits', async (t) => {
-  const fed: number[] = [];
-  const opening = Promise.withResolvers<SttSession>();
-  const late = new LateSession(opening.promise, LINE_RATE_HZ);
-  late.feed(Int16Array.of(1, 2));
-  late.feed(Int16Array.of(3));
-  const flushed = late.flush(AbortSignal.timeout(10_000));
-  opening.resolve({
-    feed: (samples) => fed.push(...samples),
-    flush: async () => ({ text: fed.join(' '), confidence: null }),
-    discard: () => undefined,
-    close: async () => undefined,
-  });
-  t.match(await flushed, { text: '1 2 3' });
-  late.feed(Int16Array.of(4));
-  t.same(fed, [1, 2, 3, 4]);
-  await late.close();
-
-  // A time-out alone keeps no process alive.
-  const alive = setTimeout(() => undefined, 10_000);
-  const never = new LateSession(new Promise<SttSession>(() => undefined), LINE_RATE_HZ);
-  await t.rejects(never.flush(AbortSignal.timeout(50)), { name: 'TimeoutError' });
-  await never.close();
-  const failed = new LateSession(Promise.reject(new Error('refused')), LINE_RATE_HZ);
-  await t.rejects(failed.flush(AbortSignal.timeout(10_000)), /refused/);
-  clearTimeout(alive);
 });

@@ -12,7 +12,6 @@ import type {
   When,
   Wire,
 } from './scenario-format.ts';
-import { withoutComments } from './without-comments.ts';
 
 /** A conversation is read whole; larger is no conversation. */
 const MAX_CHARS = 200_000;
@@ -230,4 +229,14 @@ function readEvent(value: Record<string, unknown>): EventExpectation {
     throw new ScenarioError(`expect.events: "count" of ${like.event} is a whole number`);
   }
   return { like, count: count as number | null };
+}
+
+/**
+ * JSON text with its comments (double slash to the end of the line, slash and star) blanked out, so that positions in
+ * the messages of the JSON parser stay right. What looks like a comment within a string is left alone.
+ */
+function withoutComments(text: string): string {
+  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (found) =>
+    found.startsWith('"') ? found : found.replace(/[^\n]/g, ' '),
+  );
 }

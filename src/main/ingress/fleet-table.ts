@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Static, TObject, TSchema } from 'typebox';
+import { ERRORS } from '../../contracts/error-catalogue.ts';
 import { type FleetAnswer, REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
 import type { FleetRoute } from '../../contracts/fleet-routes.ts';
 import { MAX_CONNECTED_BYTES } from '../../contracts/limits.ts';
@@ -100,7 +101,7 @@ function pathOf(request: IncomingMessage): string {
 /** What is wrong with a request, in the form of this port. Throws what is not the request's fault. */
 function fleetRefusal(error: unknown): Refusal {
   if (!(error instanceof AppError)) throw error;
-  const { code, status, message: detail, details } = error;
+  const { code, message: detail, details } = error;
   switch (code) {
     case 'not_found':
       return REFUSALS.notFound;
@@ -109,10 +110,10 @@ function fleetRefusal(error: unknown): Refusal {
     case 'bad_request':
     case 'payload_too_large':
     case 'unsupported_media_type':
-      return { status, body: { error: 'Bad request', code, detail } };
+      return { status: ERRORS[code].status, body: { error: 'Bad request', code, detail } };
     case 'validation_error': {
       const errors = details.errors as NonNullable<Refusal['body']['errors']>;
-      return { status, body: { error: 'Validation error', code, detail, errors } };
+      return { status: ERRORS[code].status, body: { error: 'Validation error', code, detail, errors } };
     }
     default:
       throw error;

@@ -7,7 +7,7 @@ import {
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { reportHungProcess } from './hung-report.ts';
-import type { LiveCall, SlotProcess, SlotState } from './slot-process.ts';
+import type { LiveCall, SlotProcess } from './slot-process.ts';
 
 /** How often the watch looks. */
 export const WATCH_EVERY_MS = 500;
@@ -36,12 +36,7 @@ export const END_BOUNDS: EndBounds = { overrunGraceMs: OVERRUN_GRACE_MS, hangupT
 
 export type Verdict = 'fine' | 'hung' | 'overrun' | 'ignores_hangup';
 
-export interface Watched {
-  state: SlotState;
-  startedAtMs: number;
-  lastHeartbeatAtMs: number;
-  call: LiveCall | null;
-}
+export type Watched = Pick<SlotProcess, 'state' | 'startedAtMs' | 'lastHeartbeatAtMs' | 'call'>;
 
 /** What the facts of a slot say at `nowMs` (monotonic). RT-74 for the heartbeat, RT-24 for the duration. */
 export function judge(slot: Watched, nowMs: number, bounds: EndBounds = END_BOUNDS): Verdict {

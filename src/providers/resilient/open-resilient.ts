@@ -3,20 +3,19 @@ import type { ProviderConfig, RuntimeConfig } from '../../contracts/runtime-conf
 import type { LanguageModel } from '../language-model.ts';
 import { openLlm, openStt, openTts } from '../open-providers.ts';
 import type { ProviderContext } from '../provider-context.ts';
-import type { SpeechToText } from '../speech-to-text.ts';
 import type { TextToSpeech } from '../text-to-speech.ts';
 import { findProvider } from '../vendors/all-vendors.ts';
 import { type ChainedClient, type ChainOptions, ProviderChain } from './provider-chain.ts';
 import type { ProviderHealth } from './provider-health.ts';
 import { createResilientLlm } from './resilient-llm.ts';
-import { createResilientStt } from './resilient-stt.ts';
+import { type CallSpeechToText, createResilientStt } from './resilient-stt.ts';
 import { createResilientTts } from './resilient-tts.ts';
 
 /** Fallbacks of one step (contracts/runtime-config.ts). */
 const MAX_FALLBACKS = 3;
 
 export interface CallProviders {
-  stt: SpeechToText;
+  stt: CallSpeechToText;
   llm: LanguageModel;
   tts: TextToSpeech;
 }

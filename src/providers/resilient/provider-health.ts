@@ -83,11 +83,6 @@ export interface ProviderHealthOptions {
   onOutcome?(outcome: ProviderOutcome): void;
 }
 
-/** For a process of its own; nothing is shared. */
-export function openProviderHealth(): ProviderHealth {
-  return new LocalProviderHealth();
-}
-
 /** One per process, for all its calls. Works alone; what main tells only adds to it. */
 export class LocalProviderHealth implements ProviderHealth {
   private readonly clock: ProviderClock;

@@ -1,20 +1,24 @@
-import type { SpeechToText } from '../speech-to-text.ts';
+import type { SpeechToText, SttHandlers, SttSession } from '../speech-to-text.ts';
 import type { ProviderChain } from './provider-chain.ts';
 import { ResilientSttSession } from './resilient-stt-session.ts';
 
 /**
  * Speech to text over a bot's provider and its fallbacks (RT-57, RT-58). A session of it outlives the sessions of the
  * engines: it dials again, lets the new session hear what the old one had not settled, and puts the text of a turn
- * together from both. `open` resolves at once; audio waits in a ring until somebody listens.
+ * together from both. `open` waits for nobody; audio waits in a ring until somebody listens.
  *
  * `name`, `model`, `wantsSilence` and `detectsTurns` are those of the engine that listens now; `onEngine` tells when
  * they change. `onFailure` comes when nobody can listen any more.
  */
+export interface CallSpeechToText extends Omit<SpeechToText, 'open'> {
+  open(handlers: SttHandlers): SttSession;
+}
+
 export function createResilientStt(
   chain: ProviderChain<SpeechToText>,
   first: SpeechToText,
   random: () => number = Math.random,
-): SpeechToText {
+): CallSpeechToText {
   let current = first;
   return {
     get name() {
@@ -29,7 +33,7 @@ export function createResilientStt(
     get detectsTurns() {
       return current.detectsTurns ?? false;
     },
-    async open(handlers) {
+    open(handlers) {
       const session = new ResilientSttSession({
         chain,
         handlers,

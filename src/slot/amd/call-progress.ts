@@ -1,13 +1,8 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import type { ToneBank } from './tone-bank.ts';
 
 /** What a network says without words. `unobtainable` and `information` mean that the number cannot be reached. */
 export type ProgressKind = 'ringback' | 'busy' | 'congestion' | 'unobtainable' | 'information' | 'fax';
-
-/** What the tone bank says of one reading. */
-interface Reading {
-  levelDbfs: number;
-  progressShare: number;
-}
 
 /**
  * Recognises call progress by its rhythm: ring back, busy, congestion and number unobtainable of India (400 Hz, ring
@@ -32,7 +27,7 @@ export class CallProgress {
   private lastKind: ProgressKind | null = null;
 
   /** One reading of the tone bank, which ends at `atSample`. Returns what it completed. */
-  reading(bank: Reading, atSample: number): ProgressKind | null {
+  reading(bank: Pick<ToneBank, 'levelDbfs' | 'progressShare'>, atSample: number): ProgressKind | null {
     const isOn = bank.levelDbfs > FAINTEST_BURST_DBFS && bank.progressShare >= MIN_PROGRESS_SHARE;
     if (isOn) return this.onBurst(bank.levelDbfs, atSample);
     const isQuiet = bank.levelDbfs < Math.max(SILENT_DBFS, this.burstDbfs - GAP_DROP_DB);

@@ -101,14 +101,10 @@ export class MachineDetector {
     return this.verdict !== null && this.now - this.answeredAtSample > this.times.totalMs * this.perMs;
   }
 
-  /** Audio of the far end from `fromSample` of the line clock on. */
-  feed(samples: Int16Array, fromSample: number): AmdVerdict | null {
-    if (this.isSettled) return null;
-    this.hearTones(samples, fromSample);
-    return this.tick(fromSample + samples.length);
-  }
-
-  /** As `feed`, without a verdict: for the beep that a message waits for, once the verdict stands. */
+  /**
+   * Audio of the far end from `fromSample` of the line clock on. The next `tick` gives the verdict on it; once one
+   * stands, the tones tell of the beep that a message waits for.
+   */
   hearTones(samples: Int16Array, fromSample: number): readonly ToneEvent[] {
     const events = this.tones.feed(samples, fromSample);
     for (const event of events) this.onTone(event);

@@ -1,5 +1,5 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import { HalveRate } from '../audio/halve-rate.ts';
+import { HalveRate } from '../audio/half-rate.ts';
 import { CallProgress, type ProgressKind } from './call-progress.ts';
 import { HOP_SAMPLES, ToneBank } from './tone-bank.ts';
 import { ToneRun } from './tone-run.ts';
@@ -94,9 +94,9 @@ export class ToneDetector {
   }
 
   private isTone(): boolean {
-    const { toneHz, toneShare, rivalShare } = this.bank;
-    const inBand = toneHz >= LOWEST_HZ - DOUBT_HZ && toneHz <= FAX_HZ + 15;
-    return inBand && toneShare >= MIN_SHARE && rivalShare <= MAX_RIVAL;
+    const { bank } = this;
+    const inBand = bank.toneHz >= LOWEST_HZ - DOUBT_HZ && bank.toneHz <= FAX_HZ + 15;
+    return inBand && bank.toneShare >= MIN_SHARE && bank.rivalShare <= MAX_RIVAL;
   }
 
   private endRun(events: ToneEvent[] | null): ToneEvent[] | null {

@@ -19,10 +19,6 @@ export class LineClock {
     this.lastAudioAtMs = now();
   }
 
-  get ms(): number {
-    return (this.samples * 1000) / LINE_RATE_HZ;
-  }
-
   received(samples: number): void {
     this.samples += samples;
     this.lastAudioAtMs = this.now();

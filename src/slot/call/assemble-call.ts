@@ -268,6 +268,9 @@ function assembleVoice(
       onClauseGiven: (reply, unitId) => measures.clauseGiven(reply.id, unitId),
       onFirstByte: (unitId) => measures.firstByte(unitId),
       onClauseDone: (unitId) => measures.clauseDone(unitId),
+      onMarkEchoed: (delayMs) => {
+        if (!transport.echoesItself) measures.markEchoed(delayMs);
+      },
       onFiltered: (reply, counts) => log.event('text_filtered', { reply: reply.id, counts }),
       wantsAside: () => later().fillers.mayBridge,
       onAside: (_reply, text) => later().fillers.toolSpoke(text),

@@ -258,7 +258,6 @@ export class CallSession {
   private async windDown(verdict: EndVerdict): Promise<void> {
     const { transport } = this.parts;
     const { llm, tts } = this.parts.providers;
-    const { isMoved } = this.components.transfer;
     this.components.measures.callEnded();
     this.components.transfer.stop();
     this.components.fillers.stop();
@@ -269,7 +268,11 @@ export class CallSession {
     const isHandedOn = await this.components.handoff.finish(verdict);
     if (isHandedOn) this.parts.logger.info('the caller stays in the room with the agent');
     else if (verdict.lineStands) await transport.hangUp(verdict.reason);
-    else await transport.close(isMoved ? CLOSE.transferred : CLOSE.normal, verdict.reason);
+    else
+      await transport.close(
+        this.components.transfer.isMoved ? CLOSE.transferred : CLOSE.normal,
+        verdict.reason,
+      );
     await this.components.agent.settle(TOOLS_SETTLE_MS);
     this.log.event('line_quality', {
       ...this.components.measures.results(this.components.speechInput.listener.line).line,

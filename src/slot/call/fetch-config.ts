@@ -4,8 +4,8 @@ import { CONFIG_MAX_BYTES, CONFIG_TIMEOUT_MS, DEFAULT_MAX_CALL_SECONDS } from '.
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { CLOSE } from '../../contracts/wire.ts';
 import { HttpFailure, httpCall } from '../../platform/http-client.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
 import { isSafeTransport, mayReceiveSecret } from '../../platform/origins.ts';
-import { isRecord } from '../transport/inbound-message.ts';
 import { runtimeConfigShape } from './runtime-config-shape.ts';
 
 /** What the config endpoint is told about a call (R148). */

@@ -26,6 +26,7 @@ import {
   journalEnd,
   keepAlive,
   type SpooledCall,
+  shortText,
 } from './spooled-call.ts';
 
 /** What a room brings is heard at this rate. */
@@ -273,8 +274,8 @@ function askForConfig(call: SlotRoomCall, { init }: CallTools) {
   return fetchConfig({
     configUrl: call.configUrl ?? init.configUrl,
     botId: call.botId,
-    callerId: text(call.connected.caller_id),
-    streamId: text(call.connected.stream_id),
+    callerId: shortText(call.connected.caller_id),
+    streamId: shortText(call.connected.stream_id),
     connectedEvent: call.connected,
     coreSecret: init.coreSecret,
     ownOrigins: init.ownOrigins,
@@ -312,12 +313,8 @@ function factsOf(call: SlotRoomCall, config: RuntimeConfig) {
     config,
     room: {
       roomName: call.roomName,
-      toNumber: call.dial?.toNumber ?? text(call.connected.to_number),
+      toNumber: call.dial?.toNumber ?? shortText(call.connected.to_number),
       ...(call.dial ? { trunkId: call.dial.trunkId } : {}),
     },
   };
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 200) : '';
 }

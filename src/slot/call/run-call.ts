@@ -3,17 +3,20 @@ import type { WebSocket } from 'ws';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SlotCall } from '../../contracts/slot-messages.ts';
-import { CLOSE } from '../../contracts/wire.ts';
+import type { JournalCall } from '../../contracts/spool.ts';
+import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
 import { BridgedRoom } from '../handoff/bridged-room.ts';
 import { handoffSetup } from '../handoff/handoff-setup.ts';
 import { tellMain } from '../main-link/slot-channel.ts';
-import { acceptSocket } from '../transport/accept-socket.ts';
-import { type OpenLine, openLine } from '../transport/open-line.ts';
-import { closeSocket } from '../transport/telephony-transport.ts';
+import { acceptSocket, awaitConnected } from '../transport/accept-socket.ts';
+import type { LineRemark, SocketTransport } from '../transport/call-transport.ts';
+import { awaitStart } from '../transport/partner-start.ts';
+import { PartnerTransport } from '../transport/partner-transport.ts';
+import { closeSocket, TelephonyTransport } from '../transport/telephony-transport.ts';
 import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
 import { fetchConfig } from './fetch-config.ts';
 import { type CallTools, holdCall, openCallProviders, type RunningCall } from './hold-call.ts';
-import { beginRecord, createFolder, type SpooledCall } from './spooled-call.ts';
+import { beginRecord, createFolder, type SpooledCall, shortText } from './spooled-call.ts';
 
 /**
  * One call from the handed-over socket to the finished spool folder. Resolves to the verdict, or null where no
@@ -99,8 +102,8 @@ async function openSession(
   const answer = await fetchConfig({
     configUrl: tools.init.configUrl,
     botId: call.botId,
-    callerId: text(connected.caller_id),
-    streamId: text(connected.stream_id),
+    callerId: shortText(connected.caller_id),
+    streamId: shortText(connected.stream_id),
     connectedEvent: connected,
     coreSecret: tools.init.coreSecret,
     ownOrigins: tools.init.ownOrigins,
@@ -116,6 +119,38 @@ async function openSession(
   return null;
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 200) : '';
+/** A line whose caller is known and whose audio has not begun. */
+interface OpenLine {
+  connected: ConnectedMessage;
+  transport: JournalCall['transport'];
+  /** The carrier's id of the call, '' where the dialect has none. */
+  callSid: string;
+  /** Once the config is there; `remark` puts what the line notices into the record of the call. */
+  createTransport(remark: LineRemark): SocketTransport;
+}
+
+/** Reads the first messages of a call in the dialect of its path; null where the socket was closed over them. */
+async function openLine(
+  call: Pick<SlotCall, 'kind' | 'request'>,
+  socket: WebSocket,
+  line: Socket,
+): Promise<OpenLine | null> {
+  if (call.kind === 'partner') {
+    const opening = await awaitStart(socket, call.request.url);
+    if (!opening) return null;
+    return {
+      connected: opening.connected,
+      transport: 'partner',
+      callSid: opening.start.callSid,
+      createTransport: (remark) => new PartnerTransport(socket, line, opening, remark),
+    };
+  }
+  const connected = await awaitConnected(socket);
+  if (!connected) return null;
+  return {
+    connected,
+    transport: 'websocket',
+    callSid: '',
+    createTransport: () => new TelephonyTransport(socket, line, connected),
+  };
 }

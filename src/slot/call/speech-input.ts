@@ -1,11 +1,11 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { type CallSpeechToText } from '../../providers/resilient/resilient-stt.ts';
 import { sttTraits } from '../../providers/resilient/stt-traits.ts';
-import type { SpeechToText } from '../../providers/speech-to-text.ts';
+import type { SttSession } from '../../providers/speech-to-text.ts';
 import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
 import { CallerListener } from '../listen/caller-listener.ts';
-import { LateSession } from '../listen/late-session.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
 import { interruptionJudge } from '../turn/interruption-meaning.ts';
@@ -43,7 +43,7 @@ export class SpeechInput {
   readonly listener: CallerListener;
   readonly turns: TurnDriver;
   readonly waits: TurnWaits;
-  private readonly session: LateSession;
+  private readonly session: SttSession;
   private keySample = Number.NEGATIVE_INFINITY;
   /** What is being heard are keys. */
   private isKeySound = false;
@@ -52,7 +52,7 @@ export class SpeechInput {
   /** The engine connects while the bot speaks already. */
   constructor(options: {
     config: RuntimeConfig;
-    stt: SpeechToText;
+    stt: CallSpeechToText;
     vad: VoiceActivity | null;
     turnModel: TurnModel | null;
     /** What speech to text was opened at. */
@@ -73,13 +73,11 @@ export class SpeechInput {
       const engine = engines.find(({ provider }) => provider === stt.name) ?? config.stt;
       return engine.provider === 'scripted' || sttTraits(engine).tellsWordsAtOnce;
     };
-    const opening = stt.open({
+    this.session = stt.open({
       onInterim: (text) => this.turns.interim(text),
       onTurn: (event) => this.turns.engineTurn(event),
       onFailure: (error) => hooks.onDeaf(error),
     });
-    opening.catch((error) => hooks.onDeaf(error));
-    this.session = new LateSession(opening, options.hearHz);
     this.listener = new CallerListener({
       vad: options.vad,
       stt: this.session,

@@ -183,8 +183,8 @@ function describeCall(
     kind: 'call',
     sessionId: config.session_id,
     botId: config.bot_id,
-    streamId: text(connected.stream_id),
-    callerId: text(connected.caller_id),
+    streamId: shortText(connected.stream_id),
+    callerId: shortText(connected.caller_id),
     fromNumber: typeof connected.from_number === 'string' ? connected.from_number : null,
     direction: connected.call_direction === 'outbound' ? 'outbound' : 'inbound',
     transport,
@@ -199,6 +199,7 @@ function describeCall(
   };
 }
 
-function text(value: unknown): string {
+/** A value of the dialler as a text that is no longer than anybody needs; '' where it is none. */
+export function shortText(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, 200) : '';
 }

@@ -82,8 +82,7 @@ export class TurnActions {
         this.onEmptyTurn(action.mayContinue);
         return;
       case 'say_again':
-        answering.dropPreemptive('there was no text');
-        failureHandler.transcriptionFailed(this.parts.speechInput().turns.lastFailure);
+        this.onLostTurn(action);
         return;
       case 're_engage':
         log.event('re_engagement', { line: action.line });
@@ -211,6 +210,15 @@ export class TurnActions {
     const rest = this.unheard;
     this.unheard = '';
     if (mayContinue && rest !== '' && !this.parts.voice.isBusy) this.parts.answering.sayText('prompt', rest);
+  }
+
+  /** The text of a turn never came: the caller is asked to say it again. */
+  private onLostTurn({ turn, toSample, decidedAtSample }: Extract<CallAction, { type: 'say_again' }>): void {
+    const { turns } = this.parts.speechInput();
+    this.parts.answering.dropPreemptive('there was no text');
+    const { decidedAtMs } = turns.evidenceOf(turn);
+    this.parts.measures.turnLost({ turn, toSample, decidedAtSample, decidedAtMs });
+    this.parts.failureHandler.transcriptionFailed(turns.lastFailure);
   }
 
   private countExpired(timer: string): void {

@@ -1,5 +1,5 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import { HalveRate } from '../audio/halve-rate.ts';
+import { HalveRate } from '../audio/half-rate.ts';
 import { COLUMN_HZ, keyAt, ROW_HZ } from './dtmf-keys.ts';
 
 /** A key whose tones have stood for long enough; positions are samples of the line clock, at the rate of the line. */

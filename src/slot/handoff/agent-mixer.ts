@@ -1,5 +1,5 @@
 import { FRAME_SAMPLES } from '../../contracts/limits.ts';
-import { HalveRate } from '../audio/halve-rate.ts';
+import { HalveRate } from '../audio/half-rate.ts';
 
 /** So much of one voice may wait for the others; what is older is dropped. */
 const MAX_WAITING_SAMPLES = 20 * FRAME_SAMPLES;

@@ -3,13 +3,11 @@ import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
 import type { SttSession } from '../../providers/speech-to-text.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
-import { EchoGate } from './echo-gate.ts';
-import { EchoWatch } from './echo-watch.ts';
+import { EchoGate, EchoWatch } from './echo-gate.ts';
 import { NoiseFloor } from './noise-floor.ts';
 import { SpeechSegmenter } from './speech-segmenter.ts';
-import { TURN_PRE_ROLL_SAMPLES, TurnWindow } from './turn-window.ts';
+import { TURN_PRE_ROLL_SAMPLES, TurnWindow, WideWindow } from './turn-window.ts';
 import type { VoiceActivity } from './voice-activity.ts';
-import { WideWindow } from './wide-window.ts';
 
 /**
  * Hears the caller: audio into windows, windows into speech, and both to the engine that understands it. What speech

@@ -22,15 +22,15 @@ export type SpeechEvent =
       type: 'speech_stop';
       /** End of the last window that held speech. */
       atSample: number;
-      /** End of the window that made the stop certain; at an audio gap, the samples received by then. */
+      /** End of the window that made the stop certain. */
       confirmedAtSample: number;
     };
 
 /**
  * Turns voice-activity probabilities into speech segments, in two steps. First each window is called voiced or not,
  * with hysteresis: voice begins at the start probability and goes on until it falls below the stop probability (RT-02).
- * Then `start_ms` of voiced windows open a segment and `stop_ms` of unvoiced ones close it. No clock is read: the
- * result depends on the samples only, however they were chunked on the way.
+ * Then `start_ms` of voiced windows open a segment and `stop_ms` of unvoiced ones close it; where audio stops coming,
+ * the silence that is filled in for it does (RT-03). No clock is read: the result depends on the samples only, however they were chunked on the way.
  */
 export class SpeechSegmenter {
   private readonly startProbability: number;
@@ -62,11 +62,6 @@ export class SpeechSegmenter {
     return this.isOpen;
   }
 
-  /** End of the last window that held speech. */
-  get speechEndSample(): number {
-    return this.stoppedSample;
-  }
-
   /**
    * The next window's verdict; `windowStartSample` is the index of its first sample and never goes back. Returns what
    * it made certain, if anything.
@@ -75,13 +70,6 @@ export class SpeechSegmenter {
     this.endSample = windowStartSample + VAD_WINDOW_SAMPLES;
     this.voiced = probability >= (this.voiced ? this.stopProbability : this.startProbability);
     return this.isOpen ? this.whileSpeaking() : this.whileQuiet(windowStartSample);
-  }
-
-  /** Audio stopped coming (RT-03): an open segment ends where its last speech was. */
-  onGap(): SpeechEvent | null {
-    this.voiced = false;
-    this.beginSample = -1;
-    return this.isOpen ? this.stop() : null;
   }
 
   private whileQuiet(windowStartSample: number): SpeechEvent | null {

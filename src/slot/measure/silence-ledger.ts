@@ -70,12 +70,11 @@ export class SilenceLedger {
 
   /** Called every now and then: keeps the open part short. */
   settle(nowMs: number): void {
-    const { count } = this;
-    if (count < FOLD_AT) return;
+    if (this.count < FOLD_AT) return;
     const oldestOwed = this.replies
       .filter((facts) => facts.endedMs === null)
       .reduce((oldest, facts) => Math.min(oldest, facts.owedFromMs), Number.POSITIVE_INFINITY);
-    const toMs = count >= FOLD_ALL_AT ? nowMs : Math.min(nowMs - OPEN_MS, oldestOwed);
+    const toMs = this.count >= FOLD_ALL_AT ? nowMs : Math.min(nowMs - OPEN_MS, oldestOwed);
     if (toMs <= this.foldedToMs) return;
     this.add(this.folded, toMs);
     this.foldedToMs = toMs;

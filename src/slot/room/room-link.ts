@@ -87,7 +87,6 @@ export async function joinRoom(order: JoinOrder): Promise<RoomLink> {
 export class RoomLink {
   handlers: RoomHandlers;
   readonly roomName: string;
-  readonly identity: string;
   /** The SDK's room, for tests that break its connection. */
   readonly room: Room;
   private readonly rtc: RtcSdk;
@@ -102,16 +101,11 @@ export class RoomLink {
   /** Why the room was lost; null while it is not. */
   goneReason: string | null = null;
 
-  constructor(
-    rtc: RtcSdk,
-    room: Room,
-    order: Pick<JoinOrder, 'handlers' | 'roomName' | 'identity' | 'logger'>,
-  ) {
+  constructor(rtc: RtcSdk, room: Room, order: Pick<JoinOrder, 'handlers' | 'roomName' | 'logger'>) {
     this.rtc = rtc;
     this.room = room;
     this.handlers = order.handlers;
     this.roomName = order.roomName;
-    this.identity = order.identity;
     this.logger = order.logger;
     this.words = new RoomWords(room, order.logger);
     this.people_ = new RoomPeople(rtc, room, (kind, person, reason) => {
@@ -135,10 +129,6 @@ export class RoomLink {
   publish(): Promise<void> {
     this.publishing ??= this.openAudio().publish(this.rtc, this.room);
     return this.publishing;
-  }
-
-  get isPublished(): boolean {
-    return this.publishing !== null;
   }
 
   /** Queues audio at 8 kHz; the memory is the caller's again when this returns. */

@@ -4,7 +4,7 @@ import { monotonicMs, sleepMs, within } from '../../platform/clock.ts';
 import { closeRoom, hangUpParticipant } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
-import { HalveRate } from '../audio/halve-rate.ts';
+import { HalveRate } from '../audio/half-rate.ts';
 import type {
   LineLoss,
   LineRemark,
@@ -66,6 +66,7 @@ export interface RoomTransportOptions {
  */
 export class RoomTransport implements SocketTransport {
   readonly wideHz = ROOM_HEARING_HZ;
+  readonly echoesItself = true;
   readonly leadMs = PACER_LEAD_MS;
   readonly transferMethod?: 'livekit_sip_refer';
   readonly transferWaitMs?: number;

@@ -1,6 +1,7 @@
 import { within } from '../../platform/clock.ts';
 import type { MediaServer, SipAnswer } from '../../platform/media-server.ts';
 import type { TransferRequest, TransferResult } from '../transport/call-transport.ts';
+import type { RoomTransfer } from './room-transport.ts';
 
 /** The new line may ring for so long before the transfer counts as failed (RT-34: more than the SIP service's 30 s). */
 const TRANSFER_RING_S = 60;
@@ -13,7 +14,7 @@ const LATE_ANSWER_MS = 1_000;
  * One transfer of a SIP leg by REFER. The media server follows it to its final NOTIFY and answers once (D-42): yes
  * when the new line has taken the call, no with the SIP code when it has not (RT-34).
  */
-export class SipTransfer {
+export class SipTransfer implements RoomTransfer {
   private readonly settled: Promise<void>;
 
   /** Asks at once; `onResult` is called exactly once. `transferWaitMs` of the line bounds the wait. */

@@ -40,6 +40,8 @@ export interface SpeakerHooks {
   onFirstByte?(unitId: number): void;
   /** The voice has given all of a clause, or will give no more. */
   onClauseDone?(unitId: number): void;
+  /** The far end echoed a mark, so long after the audio before it must have been played. */
+  onMarkEchoed?(delayMs: number): void;
   /** Whether an aside may be spoken now; without this hook every one may. */
   wantsAside?(reply: Reply, text: string): boolean;
   /** An aside was spoken. */

@@ -206,7 +206,11 @@ export class Speaker {
     if (this.ledger.get(unitId)?.sending !== sending) return;
     const unit = this.ledger.markEchoed(unitId);
     if (!unit) return;
-    if (unit.playEndMs !== null) this.delay.echoed(monotonicMs() - unit.playEndMs);
+    if (unit.playEndMs !== null) {
+      const delayMs = Math.max(0, monotonicMs() - unit.playEndMs);
+      this.delay.echoed(delayMs);
+      this.hooks.onMarkEchoed?.(delayMs);
+    }
     this.settled(unit);
   }
 

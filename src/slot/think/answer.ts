@@ -51,7 +51,6 @@ export class Answer {
   private readonly whenConfirmed: Promise<void>;
   private settleConfirmed: () => void;
   private wanted: AfterSpeech | null = null;
-  private hasBound = false;
   private hasWords = false;
   private isSpeakable: (text: string) => boolean;
   private lastFinish: LlmFinish | null = null;
@@ -70,11 +69,6 @@ export class Answer {
   /** What is to be done once the reply has been heard to its end; complete when the clauses are. */
   get after(): AfterSpeech | null {
     return this.wanted;
-  }
-
-  /** It has done something that cannot be taken back. */
-  get isBound(): boolean {
-    return this.hasBound;
   }
 
   /** It has come to its end and says nothing, nor does anything follow from it. */
@@ -244,7 +238,6 @@ export class Answer {
   }
 
   private bindTo(hooks: AnswerHooks, isProtected: boolean): void {
-    this.hasBound = true;
     this.parts.onBound();
     hooks.onBound({ isProtected });
   }

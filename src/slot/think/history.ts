@@ -39,17 +39,11 @@ export class History {
   private readonly heardText: (replyId: number) => string;
   private readonly budgetTokens: number;
   private readonly entries: Entry[] = [];
-  private forgottenEntries = 0;
 
   /** `heardText`: what the caller heard of a reply so far, by its number. */
   constructor(options: { heardText: (replyId: number) => string; budgetTokens: number }) {
     this.heardText = options.heardText;
     this.budgetTokens = options.budgetTokens;
-  }
-
-  /** How many entries were left out for want of room. */
-  get forgotten(): number {
-    return this.forgottenEntries;
   }
 
   /** The same turn is told once, however often it is answered. */
@@ -82,7 +76,7 @@ export class History {
       while (drop < lastUser && total > this.budgetTokens * SHRINK_TO) total -= costs[drop++] ?? 0;
       // An answer without its question would be the first thing that the model reads.
       while (drop < lastUser && this.entries[drop]?.role === 'reply') drop++;
-      this.forget(drop);
+      this.entries.splice(0, drop);
       parts = parts.slice(drop);
     }
     return parts.flat();
@@ -90,12 +84,7 @@ export class History {
 
   private add(entry: Entry): void {
     this.entries.push(entry);
-    if (this.entries.length > MAX_ENTRIES) this.forget(1);
-  }
-
-  private forget(count: number): void {
-    this.entries.splice(0, count);
-    this.forgottenEntries += count;
+    if (this.entries.length > MAX_ENTRIES) this.entries.shift();
   }
 
   private messagesOf(entry: Entry): ChatMessage[] {

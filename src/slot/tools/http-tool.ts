@@ -1,4 +1,5 @@
 import { type GuardedCall, type GuardedHttp, OutboundFailure } from '../../platform/guarded-http.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
 import type { Variables } from '../../platform/render-template.ts';
 import { renderHeaders, renderJson, renderUrl } from '../../platform/render-values.ts';
 import { type CallTool, declarationOf, type ToolContext, type ToolOutcome } from './call-tool.ts';
@@ -182,8 +183,4 @@ function textEntries(value: unknown): Record<string, string> {
 
 function readTimeout(value: unknown): number {
   return typeof value === 'number' && value >= 100 && value <= MAX_TIMEOUT_MS ? value : DEFAULT_TIMEOUT_MS;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

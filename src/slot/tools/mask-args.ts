@@ -1,3 +1,4 @@
+import { isRecord } from '../../platform/json-shapes.ts';
 /**
  * Arguments of a tool as the events of a call may show them. What an argument's name, its schema (`writeOnly`, `format:
  * password`) or its digits (a payment card) give away as a secret is masked; long texts and large values are cut, since
@@ -61,8 +62,4 @@ function passesLuhn(digits: string): boolean {
     sum += digit;
   }
   return sum % 10 === 0;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

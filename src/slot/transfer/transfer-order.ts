@@ -1,4 +1,5 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
 import { renderTemplate, type Variables } from '../../platform/render-template.ts';
 import { renderHeaders } from '../../platform/render-values.ts';
 
@@ -119,8 +120,4 @@ function escalationTarget(policy: unknown): string {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

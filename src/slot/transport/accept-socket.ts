@@ -5,7 +5,8 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { CONNECTED_TIMEOUT_MS, MAX_CONNECTED_BYTES, MAX_MESSAGE_BYTES } from '../../contracts/limits.ts';
 import type { SlotCall } from '../../contracts/slot-messages.ts';
 import { CLOSE, type ConnectedMessage } from '../../contracts/wire.ts';
-import { isRecord, readInbound } from './inbound-message.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
+import { readInbound } from './inbound-message.ts';
 import { closeSocket } from './telephony-transport.ts';
 
 // Loading a CommonJS package through require saves a slot 4 to 9 MB against import (D-14).

@@ -8,6 +8,8 @@ export interface CallTransport {
   readonly leadMs?: number;
   /** What was handed over and cannot have been heard yet, where the line keeps a clock of its own. */
   readonly unplayedMs?: number;
+  /** Set where nobody at the far end echoes marks and the line answers them itself. */
+  readonly echoesItself?: true;
   /** Set where the caller is heard at this rate: `onAudio` then brings the same audio at both rates. */
   readonly wideHz?: 16_000;
   /** How a transfer over this line is told in results; `websocket_reverse_transfer` where it says nothing. */

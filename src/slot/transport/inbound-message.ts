@@ -1,4 +1,5 @@
 import type { ConnectedMessage, DiallerMessage } from '../../contracts/wire.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
 import type { TransferResult } from './call-transport.ts';
 
 /**
@@ -76,8 +77,4 @@ export function transferResult(
       Number.isInteger(code) && (code as number) >= 100 && (code as number) <= 699 ? (code as number) : null,
     sipStatus: typeof sipStatus === 'string' ? sipStatus.slice(0, 200) : null,
   };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

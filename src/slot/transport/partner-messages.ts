@@ -1,4 +1,4 @@
-import { isRecord } from './inbound-message.ts';
+import { isRecord } from '../../platform/json-shapes.ts';
 
 /**
  * Reads what the carrier says on `/partner/{bot_id}` (docs/partner-protocol.md). Its documents and helpers disagree

@@ -5,7 +5,7 @@ import { CLOSE, type ConnectedMessage, type Framing, type SlotMessage } from '..
 import { monotonicMs, within } from '../../platform/clock.ts';
 import { ArrivalBudget } from './arrival-budget.ts';
 import { AudioPayload } from './audio-payload.ts';
-import type { CallTransport, LineLoss, TransferRequest, TransportHandlers } from './call-transport.ts';
+import type { LineLoss, SocketTransport, TransferRequest, TransportHandlers } from './call-transport.ts';
 import { readInbound, transferResult } from './inbound-message.ts';
 import { PeerWatch } from './peer-watch.ts';
 
@@ -18,7 +18,7 @@ const MEDIA_TAIL = '"}}';
  * The dialler WebSocket behind the handshake (docs/dialler-protocol.md). Noise is counted and ignored;
  * breaking the protocol, flooding, not reading and vanishing each end the call with a clear reason and bounded memory.
  */
-export class TelephonyTransport implements CallTransport {
+export class TelephonyTransport implements SocketTransport {
   private readonly socket: WebSocket;
   private readonly watch: PeerWatch;
   private readonly framing: Framing;

@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { SttSession, SttTurnEvent } from '../../providers/speech-to-text.ts';
-import type { HearingHz } from '../audio/hearing-rate.ts';
+import type { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
 import { isCheckIn } from './interruption-meaning.ts';
@@ -44,14 +44,7 @@ export interface TurnDriverOptions {
   givesInterims: () => boolean;
   /** How long the text of a finished turn takes this engine, in samples. */
   finalWaitSamples: () => number;
-  speechInput: {
-    readonly heardUptoSample: number;
-    readonly hearsEcho: boolean;
-    turnIsOpen: boolean;
-    /** Of `turnAudio`; positions count at the rate of the line all the same. */
-    readonly hearHz: HearingHz;
-    turnAudio(fromSample: number, toSample: number): Int16Array;
-  };
+  speechInput: Pick<CallerListener, 'heardUptoSample' | 'hearsEcho' | 'turnIsOpen' | 'hearHz' | 'turnAudio'>;
   hooks: {
     apply(action: CallAction): void;
     /** A turn could not be transcribed; what follows comes as an action. */

@@ -183,7 +183,14 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
   }
   state.turn = null;
   settle(state, actions);
-  if (state.phase === 'caller_silent') actions.push({ type: 'say_again' });
+  if (state.phase === 'caller_silent') {
+    actions.push({
+      type: 'say_again',
+      turn: turn.id,
+      toSample: turn.lastSpeechSample,
+      decidedAtSample: turn.decidedAtSample,
+    });
+  }
 }
 
 /** The words that were said over the bot are known. */

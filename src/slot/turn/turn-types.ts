@@ -160,7 +160,8 @@ export type TurnAction =
   | { type: 'overlap'; text: string; fromSample: number }
   /** Speech without words; `mayContinue` where it had silenced the bot. */
   | { type: 'empty_turn'; mayContinue: boolean }
-  | { type: 'say_again' }
+  /** A turn whose text never came. */
+  | ({ type: 'say_again' } & Pick<TakenTurn, 'turn' | 'toSample' | 'decidedAtSample'>)
   | { type: 're_engage'; line: number }
   | { type: 'say_filler' }
   | { type: 'say_rescue' }

@@ -93,7 +93,7 @@ async function answerOf<T>(
     question.signal.throwIfAborted();
     const kind = failureClass(error);
     if (kind !== 'transient' && kind !== 'rate_limit') throw error;
-    await sleepMs(retryAfterMs(error), question.signal);
+    await sleepMs(waitOfRefusalMs(error), question.signal);
     return await oneAnswer(llm, messages, question);
   }
 }
@@ -140,7 +140,7 @@ async function oneAnswer<T>(
   }
 }
 
-function retryAfterMs(error: unknown): number {
+function waitOfRefusalMs(error: unknown): number {
   const asked = error instanceof AppError ? error.details.retryAfterMs : undefined;
   return typeof asked === 'number' ? Math.min(Math.max(asked, 0), MAX_RETRY_AFTER_MS) : RETRY_AFTER_MS;
 }

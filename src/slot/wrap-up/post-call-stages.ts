@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CallbackRequest, QcResult } from '../../contracts/call-results.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import { textOrNull } from '../../platform/json-shapes.ts';
 import { callbackPrompt, localMoment, readCallbackRequest } from './callback-request.ts';
 
 /** The cache namespaces of work after the call (R112). */
@@ -84,8 +85,4 @@ function readQc(answer: Record<string, unknown>): QcResult {
 
 function countOf(value: unknown): number {
   return typeof value === 'number' && value > 0 ? value : 0;
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

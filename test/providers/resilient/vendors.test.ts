@@ -4,7 +4,7 @@ import type { LlmDelta } from '../../../src/providers/language-model.ts';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
 import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
-import { openProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
+import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import type { SttTurnEvent } from '../../../src/providers/speech-to-text.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
@@ -38,7 +38,7 @@ async function open(
   const providers = await openResilientProviders(
     { stt: SCRIPTED, llm, tts: SCRIPTED, ...config },
     context,
-    openProviderHealth(),
+    new LocalProviderHealth(),
     hearHz,
   );
   const named = (event: string) => troubles.filter((trouble) => trouble.event === event);

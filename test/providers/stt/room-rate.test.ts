@@ -4,7 +4,7 @@ import { openTts } from '../../../src/providers/open-providers.ts';
 import { realClock } from '../../../src/providers/provider-clock.ts';
 import type { ProviderContext } from '../../../src/providers/provider-context.ts';
 import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
-import { openProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
+import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { hearingRate } from '../../../src/slot/audio/hearing-rate.ts';
 import { startDeepgram } from '../../emulators/deepgram.ts';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
@@ -109,7 +109,7 @@ t.test(
         tts,
       },
       context,
-      openProviderHealth(),
+      new LocalProviderHealth(),
       16_000,
     );
     const session = await call.stt.open({ onInterim: () => undefined, onFailure: (error) => t.fail(error) });

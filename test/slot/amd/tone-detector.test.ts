@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ProgressKind } from '../../../src/slot/amd/call-progress.ts';
 import { ToneDetector, type ToneEvent } from '../../../src/slot/amd/tone-detector.ts';
-import { dtmfTones } from '../../../src/slot/dtmf/dtmf-tones.ts';
+import { dtmfTones } from '../../../src/slot/dtmf/digit-tools.ts';
 import {
   addNoise,
   humanRecordings,

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { undocumentedKeys } from '../../../src/contracts/call-events.ts';
 import { type GuardOptions, VoicemailPolicy } from '../../../src/slot/amd/voicemail-policy.ts';
 import { joined, silence, tones } from '../../harness/line-sounds.ts';
+import { undocumentedKeys } from '../../harness/undocumented-keys.ts';
 
 const SECOND = 8_000;
 const FRAME = 160;

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { DoubleRate } from '../../../src/slot/audio/double-rate.ts';
-import { HalveRate } from '../../../src/slot/audio/halve-rate.ts';
+import { DoubleRate, HalveRate } from '../../../src/slot/audio/half-rate.ts';
 
 /** Both filters together, in samples at 8 kHz: 11 at 16 kHz each, less the one that halving waits for. */
 const DELAY_SAMPLES = 10.5;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { MAX_TONE_KEYS } from '../../../src/contracts/digit-tools.ts';
+import { dtmfTones } from '../../../src/slot/dtmf/digit-tools.ts';
 import { DtmfDetector, type InBandDigit } from '../../../src/slot/dtmf/dtmf-detector.ts';
-import { dtmfTones } from '../../../src/slot/dtmf/dtmf-tones.ts';
 import {
   addNoise,
   humanRecordings,

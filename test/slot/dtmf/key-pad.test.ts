@@ -1,10 +1,9 @@
 import t from 'tap';
-import { undocumentedKeys } from '../../../src/contracts/call-events.ts';
 import { COLLECT_DEFAULTS } from '../../../src/slot/dtmf/collect-digits.ts';
-import { digitTools } from '../../../src/slot/dtmf/digit-tools.ts';
-import { dtmfTones } from '../../../src/slot/dtmf/dtmf-tones.ts';
+import { digitTools, dtmfTones } from '../../../src/slot/dtmf/digit-tools.ts';
 import { KeyPad } from '../../../src/slot/dtmf/key-pad.ts';
 import { silence } from '../../harness/line-sounds.ts';
+import { undocumentedKeys } from '../../harness/undocumented-keys.ts';
 
 const SECOND = 8_000;
 const FRAME = 160;

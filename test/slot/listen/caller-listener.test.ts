@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap';
 import { loadModelPath } from '../../../src/platform/model-files.ts';
 import { projectPath } from '../../../src/platform/project-paths.ts';
-import { DoubleRate } from '../../../src/slot/audio/double-rate.ts';
-import { HalveRate } from '../../../src/slot/audio/halve-rate.ts';
+import { DoubleRate, HalveRate } from '../../../src/slot/audio/half-rate.ts';
 import type { HearingHz } from '../../../src/slot/audio/hearing-rate.ts';
 import { CallerListener } from '../../../src/slot/listen/caller-listener.ts';
 import { VoiceActivity } from '../../../src/slot/listen/voice-activity.ts';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import type { RuntimeConfig } from '../../../src/contracts/runtime-config.ts';
-import { argsHash, idempotencyKey } from '../../../src/slot/tools/idempotency-key.ts';
 import { maskArgs } from '../../../src/slot/tools/mask-args.ts';
 import { KNOWLEDGE_BUDGET_MS, searchKnowledgeTool } from '../../../src/slot/tools/search-knowledge.ts';
 import { createToolBox } from '../../../src/slot/tools/tool-box.ts';
+import { argsHash, idempotencyKey } from '../../../src/slot/tools/tool-runner.ts';
 import { localHttp } from '../../harness/receiver.ts';
 
 t.test(

@@ -116,10 +116,6 @@ export class DecoderProcess {
     }
   }
 
-  get pid(): number {
-    return this.engine.process.pid ?? 0;
-  }
-
   /** Samples that the program has not read yet. */
   get unreadSamples(): number {
     if (this.death || this.stopping) return 0;

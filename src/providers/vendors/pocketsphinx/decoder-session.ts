@@ -100,11 +100,6 @@ export class DecoderSession implements SttSession {
     return session;
   }
 
-  /** Process id of the decoder at work, null while there is none. */
-  get pid(): number | null {
-    return this.decoder?.pid ?? null;
-  }
-
   /** Samples that were fed and that the decoder has not read yet; what does not fill a block is not counted. */
   get lagSamples(): number {
     const unread = this.decoder?.unreadSamples ?? 0;

@@ -14,36 +14,18 @@ export interface FrameStamp {
 
 /** Numbers wrap here, because a sample is 16 bits and stays positive: 0 to 32767. */
 export const STAMP_MODULUS = 0x8000;
-export const STAMP_SAMPLES = 4;
 
-const MARKER = 0x5a5a;
+export const STAMP_MARKER = 0x5a5a;
 const CHECK = 0x2a2a;
 
 /** Writes the stamp over the first four samples of the frame that begins at `at`. */
 export function stampFrame(samples: Int16Array, at: number, stamp: FrameStamp): void {
   const speak = stamp.speak % STAMP_MODULUS;
   const frame = stamp.frame % STAMP_MODULUS;
-  samples[at] = MARKER;
+  samples[at] = STAMP_MARKER;
   samples[at + 1] = speak;
   samples[at + 2] = frame;
-  samples[at + 3] = checkOf(speak, frame);
-}
-
-/** The stamp of the frame that begins at `at`, or null where none stands or it was damaged. */
-export function readStamp(samples: Int16Array, at = 0): FrameStamp | null {
-  if (samples[at] !== MARKER) return null;
-  const speak = samples[at + 1];
-  const frame = samples[at + 2];
-  if (speak === undefined || frame === undefined || speak < 0 || frame < 0) return null;
-  return samples[at + 3] === checkOf(speak, frame) ? { speak, frame } : null;
-}
-
-/** Where the next stamp begins at or after `from`, or -1: finds the frame grid in a stream that was joined late. */
-export function findStamp(samples: Int16Array, from = 0): number {
-  for (let at = from; at + STAMP_SAMPLES <= samples.length; at++) {
-    if (readStamp(samples, at)) return at;
-  }
-  return -1;
+  samples[at + 3] = checkOfStamp(speak, frame);
 }
 
 /**
@@ -63,6 +45,6 @@ const TONE_FRAME = Int16Array.from({ length: FRAME_SAMPLES }, (_, index) =>
   Math.round(500 * Math.sin((2 * Math.PI * 10 * index) / FRAME_SAMPLES)),
 );
 
-function checkOf(speak: number, frame: number): number {
+export function checkOfStamp(speak: number, frame: number): number {
   return (speak ^ frame ^ CHECK) & 0x7fff;
 }

@@ -40,10 +40,6 @@ export class Lexicon {
     }
   }
 
-  get isEmpty(): boolean {
-    return this.spoken.length === 0;
-  }
-
   /** Sets aside the words that the number rules would spoil. The text must hold no private-use characters. */
   setAside(text: string): string {
     return replaceWords(text, this.early, ({ index }) => String.fromCharCode(PLACEHOLDER_START + index));

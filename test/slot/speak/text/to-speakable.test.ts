@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { heardOriginalChars } from '../../../../src/slot/speak/text/heard-original.ts';
+import { heardOriginalChars } from '../../../../src/slot/speak/heard-part.ts';
 import { speakableOptions, toSpeakable } from '../../../../src/slot/speak/text/to-speakable.ts';
 
 const LANGUAGES = ['en-IN', 'en-US', 'hi-IN', 'mr-IN', 'bn-IN', 'ta-IN', 'te-IN', 'gu-IN', 'kn-IN', 'fr', ''];
