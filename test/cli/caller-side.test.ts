@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { bytesToSamples, samplesToBytes, toLine } from '../../src/cli/caller-audio.ts';
-import type { ClipOutcome, DemoClip } from '../../src/cli/demo/conversation.ts';
+import type { ClipOutcome, LoadedClip } from '../../src/cli/demo/conversation.ts';
 import { describeRate, isRecognised, judgeClips, misses, voicedMs } from '../../src/cli/demo/verdict.ts';
 import { LinePlayout } from '../../src/cli/line-playout.ts';
 import { nearest } from '../../src/cli/nearest.ts';
@@ -134,14 +134,14 @@ t.test('rates are printed with n and an interval', async (t) => {
   t.match(describeRate(7, 14), /50 %; n=14, 95 % interval 27-73 %/);
 });
 
-const clip = (name: string, expectedPhrase: string, intent: string, interrupts = false): DemoClip => ({
+const clip = (name: string, expectedPhrase: string, intent: string, interrupts = false): LoadedClip => ({
   name,
   samples: new Int16Array(0),
   expectedPhrase,
   intent,
   interrupts,
 });
-const outcome = (demo: DemoClip, fromSeconds: number, more: Partial<ClipOutcome> = {}): ClipOutcome => ({
+const outcome = (demo: LoadedClip, fromSeconds: number, more: Partial<ClipOutcome> = {}): ClipOutcome => ({
   clip: demo,
   fromSeconds,
   toSeconds: fromSeconds + 5,
@@ -153,7 +153,7 @@ const outcome = (demo: DemoClip, fromSeconds: number, more: Partial<ClipOutcome>
 
 t.test('the demo names every promise that was missed, and nothing when all held', async (t) => {
   const clips = [clip('a', 'ten of clubs', 'card'), clip('b', 'stop it', 'stop', true)];
-  const outcomes = [outcome(clips[0] as DemoClip, 1), outcome(clips[1] as DemoClip, 6, { cutMs: 300 })];
+  const outcomes = [outcome(clips[0] as LoadedClip, 1), outcome(clips[1] as LoadedClip, 6, { cutMs: 300 })];
   const events = [
     { event: 'user_turn', ts: 3, text: 'ten of clubs', note: 'rule:card' },
     { event: 'interrupted', ts: 6.3 },

@@ -57,7 +57,7 @@ async function takeIn(dataDir: string): Promise<{ row: OutboxRow | null; rows: O
   });
   const rows: OutboxRow[] = [];
   for await (const each of outbox.queue.all()) rows.push(each);
-  const body: unknown = JSON.parse(outbox.body(CALL_ID) ?? 'null');
+  const body: unknown = JSON.parse(store.table<string>('results-outbox-bodies').get(CALL_ID) ?? 'null');
   await store.close();
   return { row, rows, body };
 }

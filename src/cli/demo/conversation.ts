@@ -8,7 +8,7 @@ export type DemoCaller = Pick<
 >;
 
 /** A recording of the demo, ready for the line. */
-export interface DemoClip {
+export interface LoadedClip {
   name: string;
   samples: Int16Array;
   expectedPhrase: string;
@@ -19,7 +19,7 @@ export interface DemoClip {
 
 /** What one recording led to, as the dialler saw it. Times are seconds from `ready`. */
 export interface ClipOutcome {
-  clip: DemoClip;
+  clip: LoadedClip;
   fromSeconds: number;
   toSeconds: number;
   /** From the caller's last audible frame to the first audible frame of the answer on the wire; null: no answer. */
@@ -41,7 +41,7 @@ const INTERRUPT_AFTER_MS = 1_500;
 const QUIET_MS = 800;
 
 /** Holds the conversation: each recording after the bot has finished, the interrupting ones in the middle of it. */
-export async function converse(call: DemoCaller, clips: readonly DemoClip[]): Promise<ClipOutcome[]> {
+export async function converse(call: DemoCaller, clips: readonly LoadedClip[]): Promise<ClipOutcome[]> {
   const readyAtMs = call.events.find((event) => event.type === 'ready')?.atMs ?? call.startedAtMs;
   const seconds = (atMs: number) => (atMs - readyAtMs) / 1000;
   const outcomes: ClipOutcome[] = [];
@@ -68,7 +68,7 @@ export async function converse(call: DemoCaller, clips: readonly DemoClip[]): Pr
 
 function cutOf(
   call: DemoCaller,
-  clip: DemoClip,
+  clip: LoadedClip,
   spoken: SpokenClip,
 ): Pick<ClipOutcome, 'cutMs' | 'audioAfterCut'> {
   if (!clip.interrupts) return { cutMs: null, audioAfterCut: 0 };

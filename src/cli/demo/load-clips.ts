@@ -2,14 +2,14 @@ import { basename } from 'node:path';
 import { findEngineData } from '../../platform/engine-programs.ts';
 import { loadCallerAudio } from '../caller-audio.ts';
 import { DEMO_CLIPS } from '../demo-script.ts';
-import type { DemoClip } from './conversation.ts';
+import type { LoadedClip } from './conversation.ts';
 
 /** The end of a long file name tells the recordings apart. */
 export const MAX_NAME_CHARS = 20;
 
 /** The recordings of the demo, ready for the line; `short` is four of them. Rejects with what is missing. */
-export async function loadClips(short: boolean): Promise<DemoClip[]> {
-  const clips: DemoClip[] = [];
+export async function loadClips(short: boolean): Promise<LoadedClip[]> {
+  const clips: LoadedClip[] = [];
   for (const entry of short ? shortScript() : DEMO_CLIPS) {
     const path = findEngineData(entry.file);
     if (!path) {

@@ -5,14 +5,14 @@ import { RESULTS_PATH } from '../../contracts/http-names.ts';
 import { RESULTS_MAX_BYTES } from '../../contracts/limits.ts';
 
 /** One delivery of the results webhook, and what the control plane answered to it. */
-export interface Delivery {
+export interface DemoDelivery {
   payload: Record<string, unknown>;
   status: number;
 }
 
 export interface ResultsReceiver {
   url: string;
-  deliveries: Delivery[];
+  deliveries: DemoDelivery[];
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface ResultsReceiver {
  * plane. That shows the payload as an outside system would get it, and the product's own path runs unchanged.
  */
 export async function startResultsReceiver(controlUrl: string): Promise<ResultsReceiver> {
-  const deliveries: Delivery[] = [];
+  const deliveries: DemoDelivery[] = [];
   const server = createServer((incoming, outgoing) => {
     void passOn(controlUrl, incoming, outgoing, deliveries).catch(() => {
       if (!outgoing.headersSent) outgoing.writeHead(502);
@@ -47,7 +47,7 @@ async function passOn(
   controlUrl: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  deliveries: Delivery[],
+  deliveries: DemoDelivery[],
 ): Promise<void> {
   const body = await readBody(incoming);
   const path = incoming.url ?? '/';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { CallResults } from '../../contracts/call-results.ts';
 import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import { readWav, type WavAudio } from '../../platform/wav.ts';
-import type { ClipOutcome, DemoClip } from './conversation.ts';
+import type { ClipOutcome, LoadedClip } from './conversation.ts';
 import { MAX_NAME_CHARS } from './load-clips.ts';
-import type { Delivery, ResultsReceiver } from './results-receiver.ts';
+import type { DemoDelivery, ResultsReceiver } from './results-receiver.ts';
 import { type ClipVerdict, describeRate, judgeClips, misses } from './verdict.ts';
 
 /** The results come within a second of the call's end; an appliance under load may take longer. */
@@ -14,7 +14,7 @@ const RESULTS_TIMEOUT_MS = 30_000;
 export interface OutcomeParts {
   say: (line: string) => void;
   stage: { folder: string; dataDir: string; receiver: ResultsReceiver };
-  clips: readonly DemoClip[];
+  clips: readonly LoadedClip[];
   outcomes: readonly ClipOutcome[];
   sessionId: string;
   /** What this demo promises beside what every one does; sentences for what was missed. */
@@ -71,7 +71,7 @@ async function firstDelivery(
   receiver: ResultsReceiver,
   sessionId: string,
   stop: AbortSignal,
-): Promise<Delivery | null> {
+): Promise<DemoDelivery | null> {
   const endAtMs = monotonicMs() + RESULTS_TIMEOUT_MS;
   while (monotonicMs() < endAtMs) {
     const found = receiver.deliveries.find((delivery) => delivery.payload.session_id === sessionId);

@@ -3,12 +3,12 @@ import type { CallResults } from '../../contracts/call-results.ts';
 import type { WavAudio } from '../../platform/wav.ts';
 import { editDistance } from '../nearest.ts';
 import { levelDbfs, VOICE_DBFS } from '../voice-tracker.ts';
-import type { ClipOutcome, DemoClip } from './conversation.ts';
-import type { Delivery } from './results-receiver.ts';
+import type { ClipOutcome, LoadedClip } from './conversation.ts';
+import type { DemoDelivery } from './results-receiver.ts';
 
 /** What the bot made of one recording. */
 export interface ClipVerdict {
-  clip: DemoClip;
+  clip: LoadedClip;
   heard: string;
   recognised: boolean;
   /** The rule that answered, or '' when none did. */
@@ -49,8 +49,8 @@ export function judgeClips(outcomes: readonly ClipOutcome[], results: CallResult
 export function misses(evidence: {
   verdicts: readonly ClipVerdict[];
   outcomes: readonly ClipOutcome[];
-  clips: readonly DemoClip[];
-  delivery: Delivery | null;
+  clips: readonly LoadedClip[];
+  delivery: DemoDelivery | null;
   sessionId: string;
   recording: WavAudio | null;
   /** So many recordings may be misunderstood, where the line takes away what the local engine needs; none by default. */
@@ -88,7 +88,7 @@ function mishearing({ clip, heard, recognised, answered, intent }: ClipVerdict):
   ];
 }
 
-function missedCuts(outcomes: readonly ClipOutcome[], delivery: Delivery | null): string[] {
+function missedCuts(outcomes: readonly ClipOutcome[], delivery: DemoDelivery | null): string[] {
   const interrupting = outcomes.filter((outcome) => outcome.clip.interrupts);
   const found: string[] = [];
   for (const outcome of interrupting) {

@@ -72,11 +72,6 @@ export class ResultsOutbox {
       return { row, added: true };
     });
   }
-
-  /** The payload as JSON text; undefined when the row is gone. */
-  body(callId: string): string | undefined {
-    return this.bodies.get(callId);
-  }
 }
 
 /** Receivers are told apart by origin. */

@@ -7,7 +7,7 @@ import { type OwnPhrases, type PhraseKind, phraseFinder } from './voicemail-phra
 /** Who or what has answered. `screening` is an assistant that asks who calls; `tone` is the network's own sound. */
 export type AnswerKind = 'human' | 'voicemail' | 'screening' | 'silence' | 'tone';
 
-export interface Evidence {
+export interface AmdEvidence {
   layer: 'tone' | 'timing' | 'phrase' | 'llm' | 'digit';
   /** A word or two that says what was found; never the caller's own text. */
   what: string;
@@ -16,7 +16,7 @@ export interface Evidence {
 
 export interface AmdVerdict {
   kind: AnswerKind;
-  evidence: readonly Evidence[];
+  evidence: readonly AmdEvidence[];
   atSample: number;
   /** Nothing spoke against a person, and waiting longer would have spoiled the call if there is one. */
   isProvisional: boolean;
@@ -70,7 +70,7 @@ export class MachineDetector {
   private readonly tones: ToneDetector;
   private readonly find: ReturnType<typeof phraseFinder>;
   private readonly perMs: number;
-  private readonly evidence: Evidence[] = [];
+  private readonly evidence: AmdEvidence[] = [];
   private readonly phrases = new Map<string, PhraseKind>();
   /** Phrases that belong to a screening that is over. */
   private readonly spent = new Set<string>();
@@ -305,7 +305,7 @@ export class MachineDetector {
     return count;
   }
 
-  private note(layer: Evidence['layer'], what: string, atSample: number): void {
+  private note(layer: AmdEvidence['layer'], what: string, atSample: number): void {
     if (this.evidence.length < MAX_EVIDENCE) this.evidence.push({ layer, what, atSample });
   }
 }

@@ -1,5 +1,5 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import type { CallMeasures } from '../measure/call-measures.ts';
+import type { CallMeter } from '../measure/call-measures.ts';
 import { type BotVoice, justThis } from '../speak/bot-voice.ts';
 import type { Fillers } from '../speak/fillers.ts';
 import type { Clause, Reply, ReplyEnd } from '../speak/speaker.ts';
@@ -19,7 +19,7 @@ export interface AnsweringParts {
   agent: Agent;
   reporter: CallReporter;
   failureHandler: FailureHandler;
-  measures: CallMeasures;
+  measures: CallMeter;
   fillers: Fillers;
   preemptive: PreemptiveGeneration;
   floor: () => { turns: TurnDriver; waits: TurnWaits };

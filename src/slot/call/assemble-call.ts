@@ -8,7 +8,7 @@ import { KeyPad } from '../dtmf/key-pad.ts';
 import { agentTool } from '../handoff/agent-tool.ts';
 import { CallHandoff } from '../handoff/call-handoff.ts';
 import { liveSystemParts } from '../main-link/prompt-cache-client.ts';
-import { CallMeasures } from '../measure/call-measures.ts';
+import { CallMeter } from '../measure/call-measures.ts';
 import { BotVoice, justThis } from '../speak/bot-voice.ts';
 import { Fillers } from '../speak/fillers.ts';
 import type { Reply, ReplyFailure } from '../speak/speaker.ts';
@@ -44,7 +44,7 @@ export interface CallComponents {
   /** The way to a person at the agent desk. */
   handoff: CallHandoff;
   reporter: CallReporter;
-  measures: CallMeasures;
+  measures: CallMeter;
 }
 
 /** What the parts tell the session, which owns the call's life. */
@@ -67,7 +67,7 @@ export interface SessionSide {
 export function assembleCall(parts: SessionParts, clock: LineClock, session: SessionSide): CallComponents {
   const { config, log, providers, transport } = parts;
   const report = log.event.bind(log);
-  const measures = new CallMeasures({
+  const measures = new CallMeter({
     now: monotonicMs,
     onWaterfall: (waterfall) => log.event('waterfall', { ...waterfall }),
   });
@@ -236,7 +236,7 @@ function assembleVoice(
   parts: SessionParts,
   clock: LineClock,
   session: SessionSide,
-  others: { measures: CallMeasures; speechInput: () => SpeechInput; later: () => CallComponents },
+  others: { measures: CallMeter; speechInput: () => SpeechInput; later: () => CallComponents },
 ): BotVoice {
   const { config, log, providers, transport, recorder } = parts;
   const { measures, speechInput, later } = others;
@@ -321,7 +321,7 @@ function assembleVoicemailPolicy(
 
 /** A tool is measured as part of the reply that is being made; the model is asked again once it has its result. */
 function measureTool(
-  measures: CallMeasures,
+  measures: CallMeter,
   voice: BotVoice,
   event: string,
   detail: Record<string, unknown>,

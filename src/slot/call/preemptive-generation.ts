@@ -1,6 +1,6 @@
 import type { Agent } from '../think/agent.ts';
 import type { Answer, AnswerHooks } from '../think/answer.ts';
-import { ClauseQueue, type SpokenClause } from '../think/clause-queue.ts';
+import { type AnswerClause, ClauseQueue } from '../think/clause-queue.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
 import { estimateTokens } from '../think/token-estimate.ts';
 import { normalised } from '../turn/interruption-meaning.ts';
@@ -121,7 +121,7 @@ class PreemptiveAnswer implements Thinking {
     this.answer.bind(replyId);
   }
 
-  async *clauses(signal: AbortSignal, hooks: AnswerHooks): AsyncGenerator<SpokenClause> {
+  async *clauses(signal: AbortSignal, hooks: AnswerHooks): AsyncGenerator<AnswerClause> {
     const stop = () => this.abort.abort(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });

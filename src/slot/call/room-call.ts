@@ -12,7 +12,13 @@ import { handoffSetup } from '../handoff/handoff-setup.ts';
 import { JoinedRoom } from '../handoff/joined-room.ts';
 import { tellMain } from '../main-link/slot-channel.ts';
 import { PreAnswerWatch } from '../room/pre-answer-watch.ts';
-import { type Answer, answerCaller, awaitCustomer, dialCustomer, VISITOR_LIMIT_MS } from '../room/ringing.ts';
+import {
+  answerCaller,
+  awaitCustomer,
+  type DialAnswer,
+  dialCustomer,
+  VISITOR_LIMIT_MS,
+} from '../room/ringing.ts';
 import type { RoomLink } from '../room/room-link.ts';
 import { SIP_TRANSFER_WAIT_MS, SipTransfer } from '../room/sip-transfer.ts';
 import { type EndSignal, type EndVerdict, judgeEnd } from '../wrap-up/end-arbiter.ts';
@@ -112,7 +118,7 @@ async function takeUp(
   const providers = openCallProviders(record, tools, ROOM_HEARING_HZ);
   const answer = await providers.then(
     () => awaitAnswer(entry, record, link),
-    (error): Answer => ({
+    (error): DialAnswer => ({
       kind: 'over',
       signal: { kind: 'pipeline_error', error: `the call could not start: ${describeError(error)}` },
     }),
@@ -174,7 +180,7 @@ async function roomTransport({ call, media }: RoomEntry, { log, logger }: Spoole
   return transport;
 }
 
-function awaitAnswer(entry: RoomEntry, { log }: SpooledCall, link: RoomLink): Promise<Answer> {
+function awaitAnswer(entry: RoomEntry, { log }: SpooledCall, link: RoomLink): Promise<DialAnswer> {
   const { call, media } = entry;
   switch (call.kind) {
     case 'sip_outbound': {

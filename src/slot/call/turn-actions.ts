@@ -1,6 +1,6 @@
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
-import type { CallMeasures } from '../measure/call-measures.ts';
+import type { CallMeter } from '../measure/call-measures.ts';
 import type { CallLog } from '../record/call-log.ts';
 import type { BotVoice } from '../speak/bot-voice.ts';
 import { callerLine } from '../speak/caller-lines.ts';
@@ -24,7 +24,7 @@ export interface TurnActionsParts {
   answering: Answering;
   reporter: CallReporter;
   failureHandler: FailureHandler;
-  measures: CallMeasures;
+  measures: CallMeter;
   fillers: Fillers;
   log: CallLog;
   speechInput: () => SpeechInput;

@@ -1,4 +1,4 @@
-import type { CallMeasures as CallMeasuresResult, Waterfall } from '../../contracts/call-measures.ts';
+import type { CallMeasures, Waterfall } from '../../contracts/call-measures.ts';
 import { FRAME_MS, LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { LineQuality } from './line-quality.ts';
 import { LineTime } from './line-time.ts';
@@ -26,7 +26,7 @@ export interface TurnTaken {
   decidedAtMs?: number;
 }
 
-export class CallMeasures {
+export class CallMeter {
   private readonly now: () => number;
   private readonly onWaterfall: (waterfall: Waterfall) => void;
   private readonly line = new LineTime();
@@ -220,7 +220,7 @@ export class CallMeasures {
   }
 
   /** Everything up to the end, or to now, for `end_detail.measures`; `echo` is what the echo gate has learned. */
-  results(echo: { echoes: number; delayMs: number | null; lossDb: number | null }): CallMeasuresResult {
+  results(echo: { echoes: number; delayMs: number | null; lossDb: number | null }): CallMeasures {
     return {
       opening_ms: this.openingMs,
       reply_gap: this.gaps.summary(),

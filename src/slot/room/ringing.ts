@@ -21,7 +21,7 @@ const SETTLE_MS = 5_000;
 const MAX_SIP_CALL_S = 86_400;
 
 /** How the time before the conversation ended. */
-export type Answer = { kind: 'answered' } | { kind: 'over'; signal: EndSignal };
+export type DialAnswer = { kind: 'answered' } | { kind: 'over'; signal: EndSignal };
 
 /** What the waiting needs of a call whose room is joined. */
 export interface RingingCall {
@@ -38,7 +38,7 @@ export interface DialOrder {
   customer: string;
 }
 
-const ANSWERED: Answer = { kind: 'answered' };
+const ANSWERED: DialAnswer = { kind: 'answered' };
 
 /**
  * Calls a telephone into the room and waits until it is picked up. The SIP 200 counts, never that the telephone's side
@@ -49,7 +49,7 @@ export async function dialCustomer(
   media: Pick<MediaServer, 'dial' | 'removeParticipant'>,
   order: DialOrder,
   ringLimitMs = RING_LIMIT_MS,
-): Promise<Answer> {
+): Promise<DialAnswer> {
   const cancelled = await Promise.race([ordered, Promise.resolve(null)]);
   if (cancelled !== null) return over({ kind: 'ordered', reason: cancelled });
   const dialled = media.dial({
@@ -66,10 +66,10 @@ export async function dialCustomer(
     const first = await Promise.race([
       dialled,
       preAnswerWatch.answered.then(() => ANSWERED),
-      ordered.then((reason): Answer => over({ kind: 'ordered', reason })),
-      timer.expired.then((): Answer => over({ kind: 'ringing_timeout' })),
+      ordered.then((reason): DialAnswer => over({ kind: 'ordered', reason })),
+      timer.expired.then((): DialAnswer => over({ kind: 'ringing_timeout' })),
       preAnswerWatch.left.then(() => null),
-      preAnswerWatch.gone.then((reason): Answer => over({ kind: 'media_unavailable', reason })),
+      preAnswerWatch.gone.then((reason): DialAnswer => over({ kind: 'media_unavailable', reason })),
     ]);
     if (first === null) {
       // The leg is gone because of an answer that is still on its way to us.
@@ -91,7 +91,7 @@ export async function dialCustomer(
 export async function answerCaller(
   { preAnswerWatch, ordered }: RingingCall,
   link: Pick<RoomLink, 'publish'>,
-): Promise<Answer> {
+): Promise<DialAnswer> {
   const there = await arrival({ preAnswerWatch, ordered }, ARRIVAL_LIMIT_MS);
   if (there === 'late') return left('the caller had gone before the bot came');
   if (there !== 'there') return there;
@@ -120,7 +120,7 @@ export async function answerCaller(
 }
 
 /** Waits for somebody who comes into the room by themselves: a visitor, or a customer whom a dialler has answered. */
-export async function awaitCustomer(call: RingingCall, limitMs: number): Promise<Answer> {
+export async function awaitCustomer(call: RingingCall, limitMs: number): Promise<DialAnswer> {
   const there = await arrival(call, limitMs);
   if (there === 'there') return ANSWERED;
   return there === 'late' ? over({ kind: 'never_came' }) : there;
@@ -129,7 +129,7 @@ export async function awaitCustomer(call: RingingCall, limitMs: number): Promise
 async function arrival(
   { preAnswerWatch, ordered }: RingingCall,
   limitMs: number,
-): Promise<'there' | 'late' | Answer> {
+): Promise<'there' | 'late' | DialAnswer> {
   const timer = startTimer(limitMs);
   try {
     return await Promise.race([
@@ -143,7 +143,7 @@ async function arrival(
   }
 }
 
-function judgeDialling(answer: SipAnswer): Answer {
+function judgeDialling(answer: SipAnswer): DialAnswer {
   switch (answer.kind) {
     case 'ok':
       return ANSWERED;
@@ -164,11 +164,11 @@ async function cancel(
   await within(dialled, SETTLE_MS, null);
 }
 
-function over(signal: EndSignal): Answer {
+function over(signal: EndSignal): DialAnswer {
   return { kind: 'over', signal };
 }
 
-function left(reason: string): Answer {
+function left(reason: string): DialAnswer {
   return over({ kind: 'left_before_answer', reason });
 }
 

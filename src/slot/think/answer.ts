@@ -2,7 +2,7 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { LlmDelta, LlmFinish, ToolCall } from '../../providers/language-model.ts';
 import type { AfterSpeech, ToolOutcome } from '../tools/call-tool.ts';
 import type { ToolRun, ToolRunner } from '../tools/tool-runner.ts';
-import { ClauseQueue, type SpokenClause } from './clause-queue.ts';
+import { type AnswerClause, ClauseQueue } from './clause-queue.ts';
 import type { ReplyEntry, ReplyStep } from './history.ts';
 import { type AnswerRecord, newAnswerRecord, thinkAloud } from './think-aloud.ts';
 
@@ -95,7 +95,7 @@ export class Answer {
    * The words, clause by clause; thinking begins with the first one that is asked for and does not wait for the voice.
    * Throws what the model throws, and the signal's reason.
    */
-  async *clauses(signal: AbortSignal, hooks: AnswerHooks): AsyncGenerator<SpokenClause> {
+  async *clauses(signal: AbortSignal, hooks: AnswerHooks): AsyncGenerator<AnswerClause> {
     const done = this.make(signal, once(hooks)).then(
       () => this.queue.end(),
       (error: unknown) => this.queue.fail(error),

@@ -1,5 +1,5 @@
 /** A piece of a reply for the speaker. */
-export interface SpokenClause {
+export interface AnswerClause {
   text: string;
   /** Bridges a wait: only wanted while the line is quiet, and no part of what the bot had to say. */
   isAside: boolean;
@@ -13,11 +13,11 @@ export interface SpokenClause {
  * hold is bounded by its writer. One reader.
  */
 export class ClauseQueue {
-  private readonly waiting: SpokenClause[] = [];
+  private readonly waiting: AnswerClause[] = [];
   private ended: { error: unknown } | 'well' | null = null;
   private wake: (() => void) | null = null;
 
-  push(clause: SpokenClause): void {
+  push(clause: AnswerClause): void {
     if (this.ended) return;
     this.waiting.push(clause);
     this.wake?.();
@@ -36,7 +36,7 @@ export class ClauseQueue {
   }
 
   /** Throws the signal's reason at once when it fires. */
-  async *read(signal: AbortSignal): AsyncGenerator<SpokenClause> {
+  async *read(signal: AbortSignal): AsyncGenerator<AnswerClause> {
     const stop = () => this.wake?.();
     signal.addEventListener('abort', stop, { once: true });
     try {

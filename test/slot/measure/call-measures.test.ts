@@ -1,7 +1,7 @@
 import t from 'tap';
 import { CALL_EVENTS } from '../../../src/contracts/call-events.ts';
 import type { Waterfall } from '../../../src/contracts/call-measures.ts';
-import { CallMeasures } from '../../../src/slot/measure/call-measures.ts';
+import { CallMeter } from '../../../src/slot/measure/call-measures.ts';
 import { seededRandom } from '../../harness/seeded-random.ts';
 
 const NO_ECHO = { echoes: 0, delayMs: null, lossDb: null };
@@ -17,7 +17,7 @@ function handMovedCall(packetMs = 20, lateMs: () => number = () => 0) {
   let receivedSamples = 0;
   const startMs = nowMs;
   const waterfalls: Waterfall[] = [];
-  const measures = new CallMeasures({
+  const measures = new CallMeter({
     now: () => nowMs,
     onWaterfall: (waterfall) => waterfalls.push(waterfall),
   });
@@ -201,7 +201,7 @@ t.test('a turn that was taken back, failed, or never heard leaves no waterfall a
 
 t.test('audio that does not come and a transfer that is being made are silence of the carrier', async (t) => {
   let nowMs = 0;
-  const measures = new CallMeasures({ now: () => nowMs, onWaterfall: () => undefined });
+  const measures = new CallMeter({ now: () => nowMs, onWaterfall: () => undefined });
   nowMs = 2_000;
   measures.gapFilled(8_000);
   nowMs = 2_020;
