@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readStamp } from '../../bench/read-stamp.ts';
-import { type DiallerCall } from '../../src/cli/dialler-client.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import type { CallResults } from '../../src/contracts/call-results.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';

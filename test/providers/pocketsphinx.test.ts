@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { DEMO_CLIPS, type DemoClip } from '../../src/cli/demo-script.ts';
 import { openStt } from '../../src/providers/open-providers.ts';
-import { type DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
+import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { childrenNamed, crashDecoder, DECODER, decoderPid, processOf } from '../harness/processes.ts';
 import { until } from '../harness/wait.ts';
 import { feedFrames, lineAudio, lineNoise } from './recordings.ts';

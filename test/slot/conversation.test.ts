@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type DiallerCall } from '../../src/cli/dialler-client.ts';
-import { type CallResults } from '../../src/contracts/call-results.ts';
+import type { DiallerCall } from '../../src/cli/dialler-client.ts';
+import type { CallResults } from '../../src/contracts/call-results.ts';
 import { Appliance } from '../harness/appliance.ts';
 import { ForeignPlane } from '../harness/foreign-plane.ts';
 import { humanSpeech } from '../harness/human-speech.ts';
@@ -271,14 +271,16 @@ t.test('RT-51 an answer that was thought ahead is used, and one for other words 
   const other = await callWith(
     {
       opening_message: '',
-      // The last word is told only with the final text.
+      // The last words are told only with the final text, wherever the turn ends.
       stt: {
         provider: 'scripted',
-        script: ['one two three four five six seven eight'],
+        script: [
+          'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen',
+        ],
         word_ms: 500,
         final_delay_ms: 900,
       },
-      llm: { provider: 'scripted', speculate: true, rules: [], fallback: { reply: 'Eight words.' } },
+      llm: { provider: 'scripted', speculate: true, rules: [], fallback: { reply: 'Sixteen words.' } },
     },
     async (call) => {
       const spoken = await call.say(sentence);

@@ -11,7 +11,7 @@ import type { RoomLink } from '../room/room-link.ts';
 import { type HandoffRoom, type HandoffRoomWatch, isAgent, isTalker } from './handoff-room.ts';
 import { talkersOf, tellGone } from './joined-room.ts';
 
-export interface BridgePlaceParts {
+export interface BridgedRoomParts {
   access: MediaServerAccess;
   callId: string;
   botId: string;
@@ -28,14 +28,14 @@ export class BridgedRoom implements HandoffRoom {
   readonly isBridge = true;
   readonly room: string;
   readonly caller: string;
-  private readonly parts: BridgePlaceParts;
+  private readonly parts: BridgedRoomParts;
   private opening: Promise<void> | null = null;
   private link: RoomLink | null = null;
   private media: MediaServer | null = null;
   private watcher: HandoffRoomWatch | null = null;
   private leaving: Promise<void> | undefined;
 
-  constructor(parts: BridgePlaceParts) {
+  constructor(parts: BridgedRoomParts) {
     this.parts = parts;
     this.room = callRoomName(parts.callId);
     this.caller = `${BRIDGED_CALLER_PREFIX}${parts.callId.slice(0, 8)}`;
@@ -87,11 +87,13 @@ export class BridgedRoom implements HandoffRoom {
       import('../room/room-link.ts'),
     ]);
     await this.parts.nameRoom(this.room);
-    this.media = new MediaServer(access);
+    const media = new MediaServer(access);
     const owner: RoomOwner = {
       trunkline: { host: '', call_id: callId, bot_id: botId, handed_over: true },
     };
-    await this.media.createRoom(this.room, JSON.stringify(owner));
+    await media.createRoom(this.room, JSON.stringify(owner));
+    // From here on there is a room to close. Where the server cannot be reached there is none, and nobody waits for it.
+    this.media = media;
     this.link = await joinRoom({
       access,
       roomName: this.room,
