@@ -20,10 +20,16 @@ const OVERLAPS = 'src/slot/turn/phrases.txt';
 const CALLER_LINES = 'src/slot/speak/caller-lines.txt';
 const NUMBER_WORDS = 'src/slot/speak/text/normalise/number-words.txt';
 const SHORT_FORMS = 'src/slot/speak/text/short-forms.txt';
-const OF_TEXTS = [CALLER_LINES, NUMBER_WORDS];
+const RESCUE_LINES = 'src/providers/spoken-lines/rescue-lines.txt';
+const FILLER_LINES = 'src/providers/spoken-lines/filler-lines.txt';
+const OF_TEXTS = [CALLER_LINES, NUMBER_WORDS, RESCUE_LINES];
 
 t.test('every table can be read, and the built program has it as the sources do', async (t) => {
-  t.same(TABLES, sorted([NAMES, ANSWERS, OVERLAPS, SHORT_FORMS, ...OF_TEXTS]), 'a new table is checked here');
+  t.same(
+    TABLES,
+    sorted([NAMES, ANSWERS, OVERLAPS, SHORT_FORMS, FILLER_LINES, ...OF_TEXTS]),
+    'a new table is checked here',
+  );
   for (const path of TABLES) {
     t.ok((OF_TEXTS.includes(path) ? texts(path) : lists(path)).size > 1, path);
     t.equal(readFileSync(join(OWN_ROOT, path), 'utf8'), readProjectFile(path), `${path} was copied`);
@@ -80,6 +86,10 @@ t.test('each language has all that the others have', async (t) => {
     t.same([...lines.keys()], [...(english?.keys() ?? [])], language);
     for (const [name, line] of lines) t.equal(line.includes('{n}'), name === 'handoff_position', line);
   }
+  for (const [language, lines] of texts(RESCUE_LINES)) {
+    t.same([...lines.keys()], ['rescue', 'again', 'farewell'], language);
+  }
+  t.same([...lists(FILLER_LINES).keys()], [...texts(RESCUE_LINES).keys()]);
   const known = new Set(texts(NUMBER_WORDS).get('en')?.keys()).add('letters');
   for (const [language, words] of texts(NUMBER_WORDS)) {
     const odd = [...words.keys()].filter((key) => !known.has(key) && !/^(scale|unit) \S/.test(key));

@@ -1,5 +1,4 @@
 import type { Weekday } from '../contracts/bot/operation.ts';
-import { WEEKDAYS } from '../contracts/bot/operation.ts';
 
 /** A moment as the clock on the wall of some time zone shows it. */
 export interface LocalTime {
@@ -17,7 +16,7 @@ export function localTime(timezone: string, epochMs: number): LocalTime {
   return {
     date: `${parts.year}-${parts.month}-${parts.day}`,
     time: `${parts.hour}:${parts.minute}`,
-    weekday: WEEKDAY_OF[parts.weekday ?? ''] ?? 'monday',
+    weekday: (parts.weekday ?? '').toLowerCase() as Weekday,
   };
 }
 
@@ -25,10 +24,6 @@ export function localTime(timezone: string, epochMs: number): LocalTime {
 export function usableTimezone(timezone: string): { timezone: string; known: boolean } {
   return formatter(timezone) ? { timezone, known: true } : { timezone: 'UTC', known: false };
 }
-
-const WEEKDAY_OF: Readonly<Record<string, Weekday>> = Object.fromEntries(
-  WEEKDAYS.map((day) => [`${day.charAt(0).toUpperCase()}${day.slice(1)}`, day]),
-);
 
 /** Formatters are slow to make and few: one per zone that some bot uses. Beyond the bound they are made anew. */
 const MAX_FORMATTERS = 64;

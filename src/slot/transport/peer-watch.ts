@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { WebSocket } from 'ws';
 import {
   MAX_UNSENT_BYTES,
   PEER_GONE_BEFORE_AUDIO_MS,
@@ -21,6 +22,30 @@ export class PeerWatch {
   constructor(line: Socket, peer: string) {
     this.line = line;
     this.peer = peer;
+  }
+
+  /** From here on both are called, in order, on this thread: with each message, and with how the connection ended. */
+  follow(
+    socket: WebSocket,
+    onMessage: (data: Buffer, isBinary: boolean) => void,
+    onGone: (how: LineLoss) => void,
+  ): void {
+    socket.on('message', (data, isBinary) => onMessage(data as Buffer, isBinary));
+    socket.on('close', (code, reason) => {
+      const said = reason.toString('utf8');
+      onGone(
+        code === 1006
+          ? { kind: 'broken', reason: 'the connection broke without a close' }
+          : { kind: 'closed', reason: `closed by the ${this.peer} with ${code}${said ? `: ${said}` : ''}` },
+      );
+    });
+    // ws reports an oversized or malformed frame here and closes with the fitting code by itself.
+    socket.on('error', (error) => onGone({ kind: 'protocol', reason: error.message }));
+    socket.on('ping', () => this.heard());
+    if (socket.readyState !== socket.OPEN) {
+      const reason = `the ${this.peer} left while the config loaded`;
+      queueMicrotask(() => onGone({ kind: 'closed', reason }));
+    }
   }
 
   /** Anything came from the peer. */

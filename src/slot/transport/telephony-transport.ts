@@ -40,21 +40,11 @@ export class TelephonyTransport implements SocketTransport {
   /** From here on the handlers are called, in order, on this thread. */
   attach(handlers: TransportHandlers): void {
     this.handlers = handlers;
-    this.socket.on('message', (data, isBinary) => this.onMessage(data as Buffer, isBinary));
-    this.socket.on('close', (code, reason) => {
-      const said = reason.toString('utf8');
-      this.gone(
-        code === 1006
-          ? { kind: 'broken', reason: 'the connection broke without a close' }
-          : { kind: 'closed', reason: `closed by the dialler with ${code}${said ? `: ${said}` : ''}` },
-      );
-    });
-    // ws reports an oversized or malformed frame here and closes with the fitting code by itself.
-    this.socket.on('error', (error) => this.gone({ kind: 'protocol', reason: error.message }));
-    this.socket.on('ping', () => this.watch.heard());
-    if (this.socket.readyState !== this.socket.OPEN) {
-      queueMicrotask(() => this.gone({ kind: 'closed', reason: 'the dialler left while the config loaded' }));
-    }
+    this.watch.follow(
+      this.socket,
+      (data, isBinary) => this.onMessage(data, isBinary),
+      (how) => this.gone(how),
+    );
   }
 
   ready(sessionId: string): void {

@@ -1,4 +1,5 @@
 import type { CallbackRequest } from '../../contracts/call-results.ts';
+import { localTime, usableTimezone } from '../../platform/local-time.ts';
 
 /** Where neither the caller nor the bot names a time (contracts, `default_delay_minutes`). */
 const DEFAULT_DELAY_MINUTES = 60;
@@ -22,9 +23,9 @@ export function callbackPrompt(instructions: unknown): string {
 
 /** The moment that "tomorrow" and "in an hour" count from, as the model is told it. */
 export function localMoment(nowMs: number, timezone: string): string {
-  const zone = knownZone(timezone);
-  const { weekday, year, month, day, hour, minute } = partsIn(nowMs, zone);
-  return `${weekday} ${year}-${month}-${day} ${hour}:${minute} (${zone})`;
+  const { timezone: zone } = usableTimezone(timezone);
+  const { weekday, date, time } = localTime(zone, nowMs);
+  return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${date} ${time} (${zone})`;
 }
 
 /** The wish in its final form, or a sentence about what is wrong with the answer. */
@@ -36,7 +37,7 @@ export function readCallbackRequest(
   if (typeof requested !== 'boolean') return '"requested" must be true or false';
   if (at !== null && typeof at !== 'string') return '"at" must be a text like 2026-03-02T18:00, or null';
   if (reason !== null && typeof reason !== 'string') return '"reason" must be a text or null';
-  const timezone = knownZone(call.timezone);
+  const { timezone } = usableTimezone(call.timezone);
   const why = reason === null ? null : reason.slice(0, MAX_REASON_CHARS);
   if (!requested) return { requested, at: null, timezone, job_id: null, reason: why };
   const requestedMs = at === null || at.trim() === '' ? null : momentOf(at.trim(), timezone);
@@ -72,31 +73,6 @@ function momentOf(text: string, timezone: string): number {
 }
 
 function offsetMs(atMs: number, timezone: string): number {
-  const { year, month, day, hour, minute } = partsIn(atMs, timezone);
-  const shown = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute));
-  return shown - Math.floor(atMs / 60_000) * 60_000;
-}
-
-function partsIn(atMs: number, timezone: string): Record<string, string> {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: timezone,
-    weekday: 'long',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  return Object.fromEntries(format.formatToParts(atMs).map(({ type, value }) => [type, value]));
-}
-
-/** A time zone that does not exist counts as UTC (R38). */
-function knownZone(timezone: string): string {
-  try {
-    new Intl.DateTimeFormat('en-GB', { timeZone: timezone });
-    return timezone;
-  } catch {
-    return 'UTC';
-  }
+  const { date, time } = localTime(timezone, atMs);
+  return Date.parse(`${date}T${time}Z`) - Math.floor(atMs / 60_000) * 60_000;
 }
