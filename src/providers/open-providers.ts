@@ -1,10 +1,10 @@
 import type { ProviderFamily } from '../contracts/provider-health.ts';
 import type { ProviderConfig } from '../contracts/runtime-config.ts';
 import { AppError } from '../platform/app-error.ts';
-import type { LanguageModel } from './language-model.ts';
-import { type ProviderContext, plainContext } from './provider-context.ts';
-import type { SpeechToText } from './speech-to-text.ts';
-import type { TextToSpeech } from './text-to-speech.ts';
+import type { LanguageModel } from './contract/language-model.ts';
+import { type ProviderContext, plainContext } from './contract/provider-context.ts';
+import type { SpeechToText } from './contract/speech-to-text.ts';
+import type { TextToSpeech } from './contract/text-to-speech.ts';
 import { findProvider, providersOf } from './vendors/all-vendors.ts';
 
 /** Throws `bad_provider_config` for an unknown name or settings that the provider refuses. Connects to nobody yet. */

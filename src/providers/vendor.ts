@@ -1,11 +1,11 @@
 import type { ProviderConfig } from '../contracts/runtime-config.ts';
 import type { KeyedProvider } from '../contracts/setting-names.ts';
-import type { LanguageModel } from './language-model.ts';
+import type { LanguageModel } from './contract/language-model.ts';
+import type { ProviderContext } from './contract/provider-context.ts';
+import type { SpeechToText } from './contract/speech-to-text.ts';
+import type { TextToSpeech } from './contract/text-to-speech.ts';
 import type { LlmModels } from './llm/llm-models.ts';
-import type { ProviderContext } from './provider-context.ts';
-import type { SpeechToText } from './speech-to-text.ts';
 import type { SttModels } from './stt/stt-models.ts';
-import type { TextToSpeech } from './text-to-speech.ts';
 import type { TtsModels } from './tts/tts-models.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../src/providers/contract/provider-clock.ts';
 import type { EmulatedSocket } from './kit/emulated-socket.ts';
 import { checkFields, type Fields } from './kit/field-rules.ts';
 import type { Violations } from './kit/violations.ts';

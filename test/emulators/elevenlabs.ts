@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../src/providers/contract/provider-clock.ts';
 import { type ElevenLabsQuirks, ElevenLabsSession } from './elevenlabs-session.ts';
 import { type Emulator, type Handshake, type Refusal, startEmulator } from './kit/emulator.ts';
 import { checkQuery, type Fields } from './kit/field-rules.ts';

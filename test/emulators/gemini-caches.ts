@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../src/providers/contract/provider-clock.ts';
 import { CREATE_CACHE_FIELDS, PATCH_CACHE_FIELDS } from './gemini-fields.ts';
 import { geminiFloor, modelComplaint } from './gemini-models.ts';
 import { checkFields } from './kit/field-rules.ts';

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../src/providers/contract/provider-clock.ts';
 import { type Emulator, startEmulator } from './kit/emulator.ts';
 import { checkFields, type Fields } from './kit/field-rules.ts';
 import type { HttpExchange } from './kit/http-exchange.ts';

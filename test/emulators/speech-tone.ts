@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../src/providers/contract/provider-clock.ts';
 
 /**
  * The voice of every text-to-speech emulator: a tone of exact length for each character, whose loudness tells the

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { ProviderConfig } from '../../src/contracts/runtime-config.ts';
+import { realClock } from '../../src/providers/contract/provider-clock.ts';
+import type { AcceptedRequest, ProviderContext } from '../../src/providers/contract/provider-context.ts';
 import { openLlm, openStt, openTts } from '../../src/providers/open-providers.ts';
-import { realClock } from '../../src/providers/provider-clock.ts';
-import type { AcceptedRequest, ProviderContext } from '../../src/providers/provider-context.ts';
 import { startAnthropic } from '../emulators/anthropic.ts';
 import { startDeepgram } from '../emulators/deepgram.ts';
 import { startElevenLabs } from '../emulators/elevenlabs.ts';

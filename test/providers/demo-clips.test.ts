@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DEMO_CLIPS } from '../../src/cli/demo-script.ts';
 import { demoBot } from '../../src/control/bots/demo-bot.ts';
-import type { LlmDelta } from '../../src/providers/language-model.ts';
+import type { LlmDelta } from '../../src/providers/contract/language-model.ts';
 import { openLlm, openStt, openTts } from '../../src/providers/open-providers.ts';
 import { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { until } from '../harness/wait.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { DemoClip } from '../../src/cli/demo-script.ts';
 import { audioKernels } from '../../src/platform/audio-kernels.ts';
 import { readWav } from '../../src/platform/wav.ts';
-import type { SttSession } from '../../src/providers/speech-to-text.ts';
+import type { SttSession } from '../../src/providers/contract/speech-to-text.ts';
 
 /** A recording of a person as it would come over a telephone line: 8 kHz. */
 export function lineAudio(clip: DemoClip): Int16Array {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ChatMessage, LlmDelta, LlmRequest } from '../../src/providers/language-model.ts';
+import type { ChatMessage, LlmDelta, LlmRequest } from '../../src/providers/contract/language-model.ts';
 import { openLlm } from '../../src/providers/open-providers.ts';
 
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { DEMO_CLIPS, type DemoClip } from '../../src/cli/demo-script.ts';
 import { demoBot } from '../../src/control/bots/demo-bot.ts';
+import { plainContext } from '../../src/providers/contract/provider-context.ts';
 import { openStt } from '../../src/providers/open-providers.ts';
-import { plainContext } from '../../src/providers/provider-context.ts';
 import type { DecoderSession } from '../../src/providers/vendors/pocketsphinx/decoder-session.ts';
 import { joinAsGuest } from '../harness/room-guest.ts';
 import { joinAsBot } from '../harness/room-line.ts';

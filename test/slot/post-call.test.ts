@@ -4,7 +4,7 @@ import { assembleResults } from '../../src/contracts/assemble-results.ts';
 import { CallResults } from '../../src/contracts/call-results.ts';
 import type { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { plainContext } from '../../src/providers/provider-context.ts';
+import { plainContext } from '../../src/providers/contract/provider-context.ts';
 import { CallLog } from '../../src/slot/record/call-log.ts';
 import { readObject } from '../../src/slot/wrap-up/ask-for-json.ts';
 import { localMoment, readCallbackRequest } from '../../src/slot/wrap-up/callback-request.ts';

@@ -4,8 +4,8 @@ import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../src/contracts/limits.ts'
 import type { RuntimeConfig, VadConfig } from '../../src/contracts/runtime-config.ts';
 import { loadModelPath } from '../../src/platform/model-files.ts';
 import { projectPath } from '../../src/platform/project-paths.ts';
+import type { SttHandlers, SttSession } from '../../src/providers/contract/speech-to-text.ts';
 import type { CallSpeechToText } from '../../src/providers/resilient/resilient-stt.ts';
-import type { SttHandlers, SttSession } from '../../src/providers/speech-to-text.ts';
 import { SpeechInput } from '../../src/slot/call/speech-input.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
 import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';

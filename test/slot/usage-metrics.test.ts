@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Check } from 'typebox/value';
 import { UsageMetric } from '../../src/contracts/call-results.ts';
-import type { LlmCacheUse } from '../../src/providers/language-model.ts';
+import type { LlmCacheUse } from '../../src/providers/contract/language-model.ts';
 import { CallReporter, type UserTurn } from '../../src/slot/call/call-reporter.ts';
 import { CallLog } from '../../src/slot/record/call-log.ts';
 import { SpeechLedger } from '../../src/slot/speak/speech-ledger.ts';

@@ -1,5 +1,5 @@
-import type { ChatMessage, ToolCall } from '../language-model.ts';
-import type { ProviderContext } from '../provider-context.ts';
+import type { ChatMessage, ToolCall } from '../contract/language-model.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
 
 export type HistoryRepair =
   /** A tool call got a result that says it was not finished. */

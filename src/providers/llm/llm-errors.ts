@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
 import { recordOrNull, textOrNull } from '../../platform/json-shapes.ts';
 import { retryAfterMs } from '../../platform/retry-after.ts';
-import { classOfStatus, type FailureClass, providerError } from '../provider-error.ts';
+import { classOfStatus, type FailureClass, providerError } from '../contract/provider-error.ts';
 
 /** What a vendor said about a request that it did not serve, read from whatever its SDK threw. */
 export interface SdkRefusal {

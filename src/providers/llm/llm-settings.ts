@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
-import type { LlmRequest } from '../language-model.ts';
-import { ProviderSettings } from '../provider-settings.ts';
+import type { LlmRequest } from '../contract/language-model.ts';
+import { ProviderSettings } from '../contract/provider-settings.ts';
 import {
   capabilitiesOf,
   checkLlmConfig,

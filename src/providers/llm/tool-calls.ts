@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isRecord } from '../../platform/json-shapes.ts';
-import type { ToolCall } from '../language-model.ts';
+import type { ToolCall } from '../contract/language-model.ts';
 import { answerFault } from './llm-errors.ts';
 
 /** Longest arguments of one call: far beyond what a conversation needs, little beside a slot's memory. */

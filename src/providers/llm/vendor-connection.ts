@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import { type ProviderContext, requestIdOf } from '../provider-context.ts';
+import { type ProviderContext, requestIdOf } from '../contract/provider-context.ts';
 
 /** Connections to one vendor that outlive an answer, so that the next turn finds TLS already open. */
 export interface VendorConnection {

@@ -1,8 +1,8 @@
 import type { AppError } from '../../platform/app-error.ts';
-import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
-import type { ProviderClock } from '../provider-clock.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import { providerError } from '../provider-error.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../contract/language-model.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import { providerError } from '../contract/provider-error.ts';
 import { llmError } from './llm-errors.ts';
 import type { VendorConnection } from './vendor-connection.ts';
 

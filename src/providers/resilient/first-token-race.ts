@@ -1,6 +1,6 @@
-import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
-import { type FailureClass, providerError } from '../provider-error.ts';
-import { ProviderSettings } from '../provider-settings.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../contract/language-model.ts';
+import { type FailureClass, providerError } from '../contract/provider-error.ts';
+import { ProviderSettings } from '../contract/provider-settings.ts';
 import { abandonStream, linkedAbort } from './next-within.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
 

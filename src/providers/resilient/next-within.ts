@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../provider-clock.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
 
 /**
  * The next step of a stream, or `late` when it did not come in time. The step that was late stays pending: the caller

@@ -1,9 +1,9 @@
 import type { ProviderFamily } from '../../contracts/provider-health.ts';
 import type { ProviderConfig, RuntimeConfig } from '../../contracts/runtime-config.ts';
-import type { LanguageModel } from '../language-model.ts';
+import type { LanguageModel } from '../contract/language-model.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import type { TextToSpeech } from '../contract/text-to-speech.ts';
 import { openLlm, openStt, openTts } from '../open-providers.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import type { TextToSpeech } from '../text-to-speech.ts';
 import { findProvider } from '../vendors/all-vendors.ts';
 import { type ChainedClient, type ChainOptions, ProviderChain } from './provider-chain.ts';
 import type { ProviderHealth } from './provider-health.ts';

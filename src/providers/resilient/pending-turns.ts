@@ -1,4 +1,4 @@
-import type { SttFinal, SttResult } from '../speech-to-text.ts';
+import type { SttFinal, SttResult } from '../contract/speech-to-text.ts';
 
 /** Pieces of one turn that are kept apart; more are joined, so that a caller who never pauses costs no memory. */
 const MAX_PIECES = 64;

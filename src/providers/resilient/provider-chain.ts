@@ -1,8 +1,8 @@
 import type { ProviderFamily } from '../../contracts/provider-health.ts';
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import { type FailureClass, failureClass, type ProviderFailure } from '../provider-error.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import { type FailureClass, failureClass, type ProviderFailure } from '../contract/provider-error.ts';
 import { type EndedRequest, type ProviderHealth, providerKey } from './provider-health.ts';
 
 /** After it failed, a provider is not the first choice of the same call for this long. */

@@ -29,7 +29,7 @@ import {
   type TokenBucket,
   takeToken,
 } from '../../platform/token-bucket.ts';
-import { type ProviderClock, realClock } from '../provider-clock.ts';
+import { type ProviderClock, realClock } from '../contract/provider-clock.ts';
 
 /** A vendor that says 429 without a time is left alone this long. */
 export const RETRY_AFTER_DEFAULT_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { FailureClass } from '../provider-error.ts';
+import type { FailureClass } from '../contract/provider-error.ts';
 
 /** Before the first, second and third attempt at one provider (docs/providers.md, "When a provider fails"). */
 export const RECONNECT_DELAYS_MS = [0, 250, 1_000] as const;

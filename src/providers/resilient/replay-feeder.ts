@@ -1,5 +1,5 @@
-import type { ProviderClock } from '../provider-clock.ts';
-import type { SttSession } from '../speech-to-text.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
+import type { SttSession } from '../contract/speech-to-text.ts';
 import type { AudioRing } from './audio-ring.ts';
 
 const TICK_MS = 50;

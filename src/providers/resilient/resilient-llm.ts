@@ -1,5 +1,5 @@
-import type { LanguageModel, LlmDelta, LlmRequest } from '../language-model.ts';
-import { providerError } from '../provider-error.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../contract/language-model.ts';
+import { providerError } from '../contract/provider-error.ts';
 import { raceForFirstToken, type Winner } from './first-token-race.ts';
 import { abandonStream, nextWithin } from './next-within.ts';
 import type { ProviderChain } from './provider-chain.ts';

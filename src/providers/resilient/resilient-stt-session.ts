@@ -1,6 +1,12 @@
-import type { ProviderTrouble } from '../provider-context.ts';
-import { failureClass } from '../provider-error.ts';
-import type { SpeechToText, SttHandlers, SttResult, SttSession, SttTurnEvent } from '../speech-to-text.ts';
+import type { ProviderTrouble } from '../contract/provider-context.ts';
+import { failureClass } from '../contract/provider-error.ts';
+import type {
+  SpeechToText,
+  SttHandlers,
+  SttResult,
+  SttSession,
+  SttTurnEvent,
+} from '../contract/speech-to-text.ts';
 import { AudioRing } from './audio-ring.ts';
 import { type BookedTurn, PendingTurns } from './pending-turns.ts';
 import type { ProviderChain } from './provider-chain.ts';

@@ -1,4 +1,4 @@
-import type { SpeechToText, SttHandlers, SttSession } from '../speech-to-text.ts';
+import type { SpeechToText, SttHandlers, SttSession } from '../contract/speech-to-text.ts';
 import type { ProviderChain } from './provider-chain.ts';
 import { ResilientSttSession } from './resilient-stt-session.ts';
 

@@ -1,6 +1,6 @@
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
-import { providerError } from '../provider-error.ts';
-import type { SpeakHooks, TextToSpeech, WordTiming } from '../text-to-speech.ts';
+import { providerError } from '../contract/provider-error.ts';
+import type { SpeakHooks, TextToSpeech, WordTiming } from '../contract/text-to-speech.ts';
 import { abandonStream, linkedAbort, nextWithin } from './next-within.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
 import { MS_PER_CHARACTER, restOfText } from './rest-of-text.ts';

@@ -1,4 +1,4 @@
-import type { WordTiming } from '../text-to-speech.ts';
+import type { WordTiming } from '../contract/text-to-speech.ts';
 
 /** The pace of a voice that has not been measured: some 14 characters a second. */
 export const MS_PER_CHARACTER = 1000 / 14;

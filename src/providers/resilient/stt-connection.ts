@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/app-error.ts';
-import type { ProviderClock } from '../provider-clock.ts';
-import { providerError } from '../provider-error.ts';
-import type { SpeechToText, SttHandlers, SttSession } from '../speech-to-text.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
+import { providerError } from '../contract/provider-error.ts';
+import type { SpeechToText, SttHandlers, SttSession } from '../contract/speech-to-text.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
 import type { ReconnectPolicy } from './reconnect-policy.ts';
 import { type SttTraits, sttTraits } from './stt-traits.ts';

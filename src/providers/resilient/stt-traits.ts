@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
-import { ProviderSettings } from '../provider-settings.ts';
+import { ProviderSettings } from '../contract/provider-settings.ts';
 import { findProvider } from '../vendors/all-vendors.ts';
 
 /** What the layer above must know of an engine to replay to it and to tell when it went deaf. */

@@ -1,9 +1,9 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
+import { realClock } from '../contract/provider-clock.ts';
+import type { TextToSpeech } from '../contract/text-to-speech.ts';
 import { openTts } from '../open-providers.ts';
-import { realClock } from '../provider-clock.ts';
-import type { TextToSpeech } from '../text-to-speech.ts';
 import type { Speech } from './speech-cache.ts';
 
 /** A line of a call is a sentence or two; a voice that goes on for longer has lost its way. */

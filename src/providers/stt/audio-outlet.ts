@@ -1,4 +1,4 @@
-import type { ProviderContext } from '../provider-context.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
 
 /** Audio that the line does not take is kept this long, then the oldest goes (D-31). */
 const KEPT_MS = 2_000;

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../provider-clock.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
 
 /**
  * Waits for the vendor's answer to "finish this turn": until it comes, until the vendor had its time, until the caller

@@ -1,8 +1,8 @@
 import type { AppError } from '../../platform/app-error.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import { providerError } from '../provider-error.ts';
-import type { SttHandlers, SttResult, SttSession } from '../speech-to-text.ts';
-import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../vendor-socket.ts';
+import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../connect/vendor-socket.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import { providerError } from '../contract/provider-error.ts';
+import type { SttHandlers, SttResult, SttSession } from '../contract/speech-to-text.ts';
 import { AudioOutlet } from './audio-outlet.ts';
 import { FlushWait } from './flush-wait.ts';
 import type { SttSettings } from './stt-settings.ts';

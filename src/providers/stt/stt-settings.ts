@@ -1,8 +1,8 @@
 import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { AppError } from '../../platform/app-error.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import { providerError } from '../provider-error.ts';
-import { ProviderSettings } from '../provider-settings.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import { providerError } from '../contract/provider-error.ts';
+import { ProviderSettings } from '../contract/provider-settings.ts';
 import type { SttModels, SttSettingRule } from './stt-models.ts';
 
 /** What every cloud engine's settings begin with (docs/providers.md, "Speech-to-text"). */

@@ -1,4 +1,4 @@
-import type { SttResult } from '../speech-to-text.ts';
+import type { SttResult } from '../contract/speech-to-text.ts';
 
 interface Piece {
   text: string;

@@ -1,5 +1,5 @@
-import { providerError } from '../provider-error.ts';
-import type { SpeakHooks, WordTiming } from '../text-to-speech.ts';
+import { providerError } from '../contract/provider-error.ts';
+import type { SpeakHooks, WordTiming } from '../contract/text-to-speech.ts';
 import { PcmSamples } from './pcm-samples.ts';
 
 /** A clause is a sentence or two; a vendor that sends more audio than this for one clause has lost its way. */

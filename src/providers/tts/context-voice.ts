@@ -1,9 +1,9 @@
 import { AppError } from '../../platform/app-error.ts';
-import type { ProviderContext } from '../provider-context.ts';
-import { type ProviderFailure, providerError } from '../provider-error.ts';
-import type { SpeakHooks, TextToSpeech } from '../text-to-speech.ts';
-import { tidyVendorText, type VendorRefusal } from '../vendor-refusal.ts';
-import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../vendor-socket.ts';
+import { tidyVendorText, type VendorRefusal } from '../connect/vendor-refusal.ts';
+import { openVendorSocket, type VendorSocket, type VendorSocketOptions } from '../connect/vendor-socket.ts';
+import type { ProviderContext } from '../contract/provider-context.ts';
+import { type ProviderFailure, providerError } from '../contract/provider-error.ts';
+import type { SpeakHooks, TextToSpeech } from '../contract/text-to-speech.ts';
 import { ClauseStream } from './clause-stream.ts';
 import { worthSaying } from './spoken-text.ts';
 import { VoiceLine } from './voice-line.ts';

@@ -1,6 +1,6 @@
 import type { AppError } from '../../platform/app-error.ts';
-import { providerError } from '../provider-error.ts';
-import type { VendorSocket } from '../vendor-socket.ts';
+import type { VendorSocket } from '../connect/vendor-socket.ts';
+import { providerError } from '../contract/provider-error.ts';
 import type { ClauseStream } from './clause-stream.ts';
 
 /** One connection and the clauses that are being spoken over it, by the id that the vendor knows them by. */

@@ -1,4 +1,4 @@
-import { ProviderSettings } from '../provider-settings.ts';
+import { ProviderSettings } from '../contract/provider-settings.ts';
 import type { SettingRange, TtsModels } from './tts-models.ts';
 
 /** Longest name of a model, voice or key that any vendor uses, with room. */

@@ -1,7 +1,7 @@
 import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse } from '../../providers/language-model.ts';
+import type { LlmCacheUse } from '../../providers/contract/language-model.ts';
 import type { CallLog } from '../record/call-log.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { SpeechLedger } from '../speak/speech-ledger.ts';

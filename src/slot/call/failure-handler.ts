@@ -1,7 +1,7 @@
 import { describeError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
-import type { LlmFinish } from '../../providers/language-model.ts';
-import { failureClass } from '../../providers/provider-error.ts';
+import type { LlmFinish } from '../../providers/contract/language-model.ts';
+import { failureClass } from '../../providers/contract/provider-error.ts';
 import type { RescueLines } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { CallLog } from '../record/call-log.ts';
 import { type BotVoice, justThis } from '../speak/bot-voice.ts';

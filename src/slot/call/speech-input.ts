@@ -1,8 +1,8 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
+import type { SttSession } from '../../providers/contract/speech-to-text.ts';
 import type { CallSpeechToText } from '../../providers/resilient/resilient-stt.ts';
 import { sttTraits } from '../../providers/resilient/stt-traits.ts';
-import type { SttSession } from '../../providers/speech-to-text.ts';
 import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
 import { CallerListener } from '../listen/caller-listener.ts';

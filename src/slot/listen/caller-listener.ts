@@ -1,7 +1,7 @@
 import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES, WIDE_RATE_HZ } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
-import type { SttSession } from '../../providers/speech-to-text.ts';
+import type { SttSession } from '../../providers/contract/speech-to-text.ts';
 import type { HearingHz } from '../audio/hearing-rate.ts';
 import { EchoGate, EchoWatch } from './echo-gate.ts';
 import { NoiseFloor } from './noise-floor.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { PromptParts, ProviderConfig, RuntimeConfig } from '../../contracts/runtime-config.ts';
 import type { SharedCacheEntry, SlotToMain } from '../../contracts/slot-messages.ts';
-import type { LlmRequest } from '../../providers/language-model.ts';
-import type { PromptCacheEntry, PromptCachePort } from '../../providers/provider-context.ts';
+import type { LlmRequest } from '../../providers/contract/language-model.ts';
+import type { PromptCacheEntry, PromptCachePort } from '../../providers/contract/provider-context.ts';
 import { onMain, tellMain } from './slot-channel.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { FRAME_MS, FRAME_SAMPLES } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { monotonicMs } from '../../platform/clock.ts';
+import type { TextToSpeech } from '../../providers/contract/text-to-speech.ts';
 import { spokenLanguage } from '../../providers/spoken-lines/rescue-lines.ts';
-import type { TextToSpeech } from '../../providers/text-to-speech.ts';
 import type { LineClock } from '../audio/line-clock.ts';
 import type { Recorder } from '../record/recorder.ts';
 import type { CallTransport } from '../transport/call-transport.ts';

@@ -2,7 +2,7 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
 import { monotonicMs, sleepMs } from '../../platform/clock.ts';
-import type { TextToSpeech } from '../../providers/text-to-speech.ts';
+import type { TextToSpeech } from '../../providers/contract/text-to-speech.ts';
 import { type LineCache, LineCapture } from './line-cache.ts';
 import type { Pacer } from './pacer.ts';
 import type { Reply, SpeakerHooks, SpokenClause } from './reply.ts';

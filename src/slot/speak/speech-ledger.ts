@@ -1,5 +1,5 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import type { WordTiming } from '../../providers/text-to-speech.ts';
+import type { WordTiming } from '../../providers/contract/text-to-speech.ts';
 import { heardPart } from './heard-part.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { CallEventName } from '../../contracts/call-events.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
-import type { LanguageModel, LlmRequest } from '../../providers/language-model.ts';
+import type { LanguageModel, LlmRequest } from '../../providers/contract/language-model.ts';
 import { callerLine } from '../speak/caller-lines.ts';
 import type { ToolBox } from '../tools/tool-box.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';

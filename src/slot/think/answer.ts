@@ -1,5 +1,5 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmDelta, LlmFinish, ToolCall } from '../../providers/language-model.ts';
+import type { LlmDelta, LlmFinish, ToolCall } from '../../providers/contract/language-model.ts';
 import type { AfterSpeech, ToolOutcome } from '../tools/call-tool.ts';
 import type { ToolRun, ToolRunner } from '../tools/tool-runner.ts';
 import { type AnswerClause, ClauseQueue } from './clause-queue.ts';

@@ -1,4 +1,4 @@
-import type { ChatMessage, ToolCall } from '../../providers/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../providers/contract/language-model.ts';
 import { messageTokens } from './token-estimate.ts';
 
 /** One request to the model and what came of it. */

@@ -1,5 +1,11 @@
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse, LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../providers/language-model.ts';
+import type {
+  LlmCacheUse,
+  LlmDelta,
+  LlmFinish,
+  LlmUsage,
+  ToolCall,
+} from '../../providers/contract/language-model.ts';
 import { ClauseSplitter } from '../speak/text/clause-splitter.ts';
 
 /** What came with an answer besides its words; complete once the stream has ended. */

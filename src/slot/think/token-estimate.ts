@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../providers/language-model.ts';
+import type { ChatMessage } from '../../providers/contract/language-model.ts';
 
 /**
  * Roughly how many tokens a text costs, without a vendor's tokenizer: four Latin characters are one, while scripts that

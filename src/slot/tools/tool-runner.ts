@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { CallEventName } from '../../contracts/call-events.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { monotonicMs, within } from '../../platform/clock.ts';
-import type { ToolCall } from '../../providers/language-model.ts';
+import type { ToolCall } from '../../providers/contract/language-model.ts';
 import type { CallTool, ToolOutcome } from './call-tool.ts';
 import { maskArgs } from './mask-args.ts';
 import type { ToolBox } from './tool-box.ts';

@@ -1,6 +1,6 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
-import type { ProviderClock } from '../../providers/provider-clock.ts';
+import type { ProviderClock } from '../../providers/contract/provider-clock.ts';
 import { FrameCollector, frameBytesFor, PartnerWriter } from './partner-frames.ts';
 
 /** The far end holds at most this much unplayed audio, and one frame less before the next one leaves (RT-79). */

@@ -4,7 +4,7 @@ import { LINE_RATE_HZ, MAX_BURST_MS, MAX_DROPPED_AUDIO_MS } from '../../contract
 import { CLOSE } from '../../contracts/wire.ts';
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import { realClock } from '../../providers/provider-clock.ts';
+import { realClock } from '../../providers/contract/provider-clock.ts';
 import { ArrivalBudget } from './arrival-budget.ts';
 import { AudioPayload } from './audio-payload.ts';
 import type { LineLoss, LineRemark, SocketTransport, TransportHandlers } from './call-transport.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { SttSession, SttTurnEvent } from '../../providers/speech-to-text.ts';
+import type { SttSession, SttTurnEvent } from '../../providers/contract/speech-to-text.ts';
 import type { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';

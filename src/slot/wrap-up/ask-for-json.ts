@@ -7,10 +7,10 @@ import type {
   LlmCacheUse,
   LlmRequest,
   LlmUsage,
-} from '../../providers/language-model.ts';
+} from '../../providers/contract/language-model.ts';
+import type { ProviderContext } from '../../providers/contract/provider-context.ts';
+import { failureClass } from '../../providers/contract/provider-error.ts';
 import { openLlm } from '../../providers/open-providers.ts';
-import type { ProviderContext } from '../../providers/provider-context.ts';
-import { failureClass } from '../../providers/provider-error.ts';
 
 /** One answer of a model as the usage metrics tell it. */
 export interface AskedModel {

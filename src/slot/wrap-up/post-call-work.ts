@@ -5,8 +5,8 @@ import type { ProviderConfig, RuntimeConfig } from '../../contracts/runtime-conf
 import { describeError } from '../../platform/app-error.ts';
 import { within } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { LlmRequest } from '../../providers/language-model.ts';
-import type { ProviderContext } from '../../providers/provider-context.ts';
+import type { LlmRequest } from '../../providers/contract/language-model.ts';
+import type { ProviderContext } from '../../providers/contract/provider-context.ts';
 import { openPromptCache, type SharedPromptCache } from '../main-link/prompt-cache-client.ts';
 import type { CallLog } from '../record/call-log.ts';
 import { type AskedModel, askForJson } from './ask-for-json.ts';

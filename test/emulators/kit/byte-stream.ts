@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import type { FrameLog } from './frame-log.ts';
 
 /** How the body of an answer crosses the wire. A chunk is what the vendor wrote at once, such as one SSE event. */

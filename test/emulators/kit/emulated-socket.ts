@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { RawData, WebSocket } from 'ws';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import type { FrameLog } from './frame-log.ts';
 
 export interface EmulatedSocketParts {

@@ -1,5 +1,5 @@
 import { monotonicMs, sleepMs } from '../../../src/platform/clock.ts';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 
 /**
  * A clock on which `factor` milliseconds pass in each real one, so that idle rules of minutes run in a test. The

@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { type ProviderClock, realClock } from '../../../src/providers/provider-clock.ts';
+import { type ProviderClock, realClock } from '../../../src/providers/contract/provider-clock.ts';
 import { EmulatorControl, type NextFault } from './control.ts';
 import { EmulatedSocket } from './emulated-socket.ts';
 import { scaledClock } from './emulator-clock.ts';

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import { normalisedLines } from './normalised-log.ts';
 
 /** One thing that crossed the wire; `in` is from the client. */

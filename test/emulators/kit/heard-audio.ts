@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 
 /** What a connection's audio amounts to, beside its sound. */
 export interface AudioTruth {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import { ByteStream, type StreamShape } from './byte-stream.ts';
 import type { FrameLog } from './frame-log.ts';
 import { SseWriter } from './sse-writer.ts';

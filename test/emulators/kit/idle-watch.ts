@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 
 /** Calls `onIdle` once when nothing touched it for `idleMs` of the emulator's clock. */
 export class IdleWatch {

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import type { Violations } from '../kit/violations.ts';
 import {
   type AskedRequest,

@@ -1,4 +1,4 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
 import { type Emulator, type HttpRoute, startEmulator } from '../kit/emulator.ts';
 import type { HttpExchange } from '../kit/http-exchange.ts';
 import type { Responder, ScriptedAnswer } from './answer.ts';

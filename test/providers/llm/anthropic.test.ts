@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import type { LlmRequest } from '../../../src/providers/language-model.ts';
-import type { ProviderContext } from '../../../src/providers/provider-context.ts';
+import type { LlmRequest } from '../../../src/providers/contract/language-model.ts';
+import type { ProviderContext } from '../../../src/providers/contract/provider-context.ts';
 import { type AnthropicOptions, startAnthropic } from '../../emulators/anthropic.ts';
 import { textOfTokens } from '../../emulators/llm/tokens.ts';
 import { until } from '../../harness/wait.ts';

@@ -9,16 +9,16 @@ import type {
   LlmRequest,
   LlmUsage,
   ToolCall,
-} from '../../../src/providers/language-model.ts';
-import { openLlm } from '../../../src/providers/open-providers.ts';
+} from '../../../src/providers/contract/language-model.ts';
 import {
   type PromptCacheEntry,
   type PromptCachePort,
   type ProviderContext,
   type ProviderTrouble,
   plainContext,
-} from '../../../src/providers/provider-context.ts';
-import type { ProviderFailure } from '../../../src/providers/provider-error.ts';
+} from '../../../src/providers/contract/provider-context.ts';
+import type { ProviderFailure } from '../../../src/providers/contract/provider-error.ts';
+import { openLlm } from '../../../src/providers/open-providers.ts';
 
 /** One answer as a turn of a call sees it, or how it failed. */
 export interface Answer {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { ChatMessage, ToolCall } from '../../../src/providers/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../../src/providers/contract/language-model.ts';
 import {
   CALL_STARTED,
   NO_ANSWER_YET,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AppError } from '../../../src/platform/app-error.ts';
+import { failureClass } from '../../../src/providers/contract/provider-error.ts';
 import { llmError } from '../../../src/providers/llm/llm-errors.ts';
-import { failureClass } from '../../../src/providers/provider-error.ts';
 
 function thrown(fields: Record<string, unknown>, message = 'failed'): Error {
   return Object.assign(new Error(message), fields);

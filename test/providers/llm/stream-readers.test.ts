@@ -1,7 +1,7 @@
 import { deepStrictEqual, partialDeepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import type { LlmDelta } from '../../../src/providers/language-model.ts';
+import type { LlmDelta } from '../../../src/providers/contract/language-model.ts';
 import { MAX_ARGUMENTS_LENGTH, MAX_CALLS, ToolCallJoiner } from '../../../src/providers/llm/tool-calls.ts';
 import { readAnthropicStream } from '../../../src/providers/vendors/anthropic/stream.ts';
 import { readChatStream } from '../../../src/providers/vendors/openai/chat.ts';

@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
+import type { ProviderContext, ProviderTrouble } from '../../../src/providers/contract/provider-context.ts';
 import { type ChainedClient, ProviderChain } from '../../../src/providers/resilient/provider-chain.ts';
 import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { HandClock } from '../../harness/hand-clock.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/language-model.ts';
-import { providerError } from '../../../src/providers/provider-error.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/contract/language-model.ts';
+import { providerError } from '../../../src/providers/contract/provider-error.ts';
 import { createResilientLlm, STALL_MS } from '../../../src/providers/resilient/resilient-llm.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
+import type { SttResult } from '../../../src/providers/contract/speech-to-text.ts';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
-import type { SttResult } from '../../../src/providers/speech-to-text.ts';
 import { seededRandom } from '../../harness/seeded-random.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 import { RATE_HZ, type SessionPlan, spoken, textOf, wordEngine } from './word-engine.ts';

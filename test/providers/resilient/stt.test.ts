@@ -1,8 +1,8 @@
 import t from 'tap';
 import { AppError } from '../../../src/platform/app-error.ts';
-import { providerError } from '../../../src/providers/provider-error.ts';
+import { providerError } from '../../../src/providers/contract/provider-error.ts';
+import type { SpeechToText, SttTurnEvent } from '../../../src/providers/contract/speech-to-text.ts';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
-import type { SpeechToText, SttTurnEvent } from '../../../src/providers/speech-to-text.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 import {
   broken,

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { providerError } from '../../../src/providers/provider-error.ts';
+import { providerError } from '../../../src/providers/contract/provider-error.ts';
+import type { TextToSpeech, WordTiming } from '../../../src/providers/contract/text-to-speech.ts';
 import {
   createResilientTts,
   FIRST_BYTE_MS,
@@ -7,7 +8,6 @@ import {
   NEXT_BYTE_MS,
 } from '../../../src/providers/resilient/resilient-tts.ts';
 import { restOfText } from '../../../src/providers/resilient/rest-of-text.ts';
-import type { TextToSpeech, WordTiming } from '../../../src/providers/text-to-speech.ts';
 import { seededRandom } from '../../harness/seeded-random.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 

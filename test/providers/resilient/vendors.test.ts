@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import type { LlmDelta } from '../../../src/providers/language-model.ts';
-import { realClock } from '../../../src/providers/provider-clock.ts';
-import type { ProviderContext, ProviderTrouble } from '../../../src/providers/provider-context.ts';
+import type { LlmDelta } from '../../../src/providers/contract/language-model.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
+import type { ProviderContext, ProviderTrouble } from '../../../src/providers/contract/provider-context.ts';
+import type { SttTurnEvent } from '../../../src/providers/contract/speech-to-text.ts';
 import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
 import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
-import type { SttTurnEvent } from '../../../src/providers/speech-to-text.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
 import { startGemini } from '../../emulators/gemini.ts';

@@ -1,11 +1,11 @@
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
-import { providerError } from '../../../src/providers/provider-error.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
+import { providerError } from '../../../src/providers/contract/provider-error.ts';
 import type {
   SpeechToText,
   SttHandlers,
   SttResult,
   SttSession,
-} from '../../../src/providers/speech-to-text.ts';
+} from '../../../src/providers/contract/speech-to-text.ts';
 
 /**
  * An engine that really listens, to a language made for tests: a word is 100 ms of one sample value, silence is 0. It

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { realClock } from '../../../src/providers/provider-clock.ts';
-import type { ProviderTrouble } from '../../../src/providers/provider-context.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
+import type { ProviderTrouble } from '../../../src/providers/contract/provider-context.ts';
 import { AudioOutlet } from '../../../src/providers/stt/audio-outlet.ts';
 
 const RATE = 8_000;

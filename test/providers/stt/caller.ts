@@ -1,14 +1,14 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
-import { openStt } from '../../../src/providers/open-providers.ts';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
-import type { ProviderTrouble } from '../../../src/providers/provider-context.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
+import type { ProviderTrouble } from '../../../src/providers/contract/provider-context.ts';
 import type {
   SpeechToText,
   SttFinal,
   SttResult,
   SttSession,
   SttTurnEvent,
-} from '../../../src/providers/speech-to-text.ts';
+} from '../../../src/providers/contract/speech-to-text.ts';
+import { openStt } from '../../../src/providers/open-providers.ts';
 import type { Emulator } from '../../emulators/kit/emulator.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
 import { HandClock } from '../../harness/hand-clock.ts';

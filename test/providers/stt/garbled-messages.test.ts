@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { realClock } from '../../../src/providers/provider-clock.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
 import { Caller } from './caller.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { realClock } from '../../../src/providers/provider-clock.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
 import { startDeepgram } from '../../emulators/deepgram.ts';
 import { startFlux } from '../../emulators/deepgram-flux.ts';
 import { goldenDeepgram, goldenFlux } from '../../emulators/golden-deepgram.ts';

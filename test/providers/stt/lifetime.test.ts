@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { realClock } from '../../../src/providers/provider-clock.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
 import { until } from '../../harness/wait.ts';
 import { Caller } from './caller.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { realClock } from '../../../src/providers/provider-clock.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
 import { silence, speakTones } from '../../emulators/kit/tone-words.ts';
 import { startTranscription, type TranscriptionOptions } from '../../emulators/openai-transcription.ts';
 import { until } from '../../harness/wait.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
+import { realClock } from '../../../src/providers/contract/provider-clock.ts';
+import type { ProviderContext } from '../../../src/providers/contract/provider-context.ts';
 import { openTts } from '../../../src/providers/open-providers.ts';
-import { realClock } from '../../../src/providers/provider-clock.ts';
-import type { ProviderContext } from '../../../src/providers/provider-context.ts';
 import { openResilientProviders } from '../../../src/providers/resilient/open-resilient.ts';
 import { LocalProviderHealth } from '../../../src/providers/resilient/provider-health.ts';
 import { hearingRate } from '../../../src/slot/audio/hearing-rate.ts';

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { retryAfterMs } from '../../../src/platform/retry-after.ts';
-import { ProviderSettings } from '../../../src/providers/provider-settings.ts';
-import { tidyVendorText } from '../../../src/providers/vendor-refusal.ts';
-import { openVendorSocket, type VendorSocketOptions } from '../../../src/providers/vendor-socket.ts';
-import { vendorUrl } from '../../../src/providers/vendor-url.ts';
+import { tidyVendorText } from '../../../src/providers/connect/vendor-refusal.ts';
+import { openVendorSocket, type VendorSocketOptions } from '../../../src/providers/connect/vendor-socket.ts';
+import { vendorUrl } from '../../../src/providers/connect/vendor-url.ts';
+import { ProviderSettings } from '../../../src/providers/contract/provider-settings.ts';
 import { startEmulator } from '../../emulators/kit/emulator.ts';
 import { testAuthority } from '../../emulators/kit/test-authority.ts';
 import { HandClock } from '../../harness/hand-clock.ts';

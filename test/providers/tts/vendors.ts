@@ -1,8 +1,8 @@
 import type { ProviderConfig } from '../../../src/contracts/runtime-config.ts';
+import type { ProviderClock } from '../../../src/providers/contract/provider-clock.ts';
+import type { ProviderTrouble } from '../../../src/providers/contract/provider-context.ts';
+import type { TextToSpeech, WordTiming } from '../../../src/providers/contract/text-to-speech.ts';
 import { openTts } from '../../../src/providers/open-providers.ts';
-import type { ProviderClock } from '../../../src/providers/provider-clock.ts';
-import type { ProviderTrouble } from '../../../src/providers/provider-context.ts';
-import type { TextToSpeech, WordTiming } from '../../../src/providers/text-to-speech.ts';
 import { startCartesia } from '../../emulators/cartesia.ts';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
 import type { Emulator } from '../../emulators/kit/emulator.ts';

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../../../src/contracts/limits.ts';
 import { monotonicMs } from '../../../src/platform/clock.ts';
-import type { SpeakHooks, TextToSpeech } from '../../../src/providers/text-to-speech.ts';
+import type { SpeakHooks, TextToSpeech } from '../../../src/providers/contract/text-to-speech.ts';
 import { Pacer } from '../../../src/slot/speak/pacer.ts';
 import { Speaker, type SpeakerOptions } from '../../../src/slot/speak/speaker.ts';
 import { SpeechLedger } from '../../../src/slot/speak/speech-ledger.ts';

@@ -1,7 +1,7 @@
 import type { RuntimeConfig } from '../../../src/contracts/runtime-config.ts';
 import { network } from '../../../src/platform/guarded-http/network.ts';
 import { createGuardedHttp } from '../../../src/platform/guarded-http.ts';
-import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/language-model.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/contract/language-model.ts';
 import { SpeakableReply, speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';
 import { Agent, type AgentTurn } from '../../../src/slot/think/agent.ts';
 import type { AnswerRecord } from '../../../src/slot/think/think-aloud.ts';

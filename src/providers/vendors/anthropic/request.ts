@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { ChatMessage, LlmRequest, ToolCall } from '../../language-model.ts';
+import type { ChatMessage, LlmRequest, ToolCall } from '../../contract/language-model.ts';
 import type { LlmSettings } from '../../llm/llm-settings.ts';
 import { resultText } from '../../llm/tool-calls.ts';
 import { readTools } from '../../llm/tool-schema.ts';

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { LlmDelta, LlmFinish, LlmUsage } from '../../language-model.ts';
+import type { LlmDelta, LlmFinish, LlmUsage } from '../../contract/language-model.ts';
 import { answerFault } from '../../llm/llm-errors.ts';
 import { finishedCall, ToolCallJoiner } from '../../llm/tool-calls.ts';
 import type { AnthropicOpaque } from './request.ts';

@@ -1,13 +1,13 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { isRecord, recordOf } from '../../../platform/json-shapes.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { classOfStatus, type FailureClass } from '../../provider-error.ts';
-import type { TextToSpeech, WordTiming } from '../../text-to-speech.ts';
+import type { VendorRefusal } from '../../connect/vendor-refusal.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { classOfStatus, type FailureClass } from '../../contract/provider-error.ts';
+import type { TextToSpeech, WordTiming } from '../../contract/text-to-speech.ts';
 import { type ContextNews, type ContextRefusal, createContextVoice } from '../../tts/context-voice.ts';
 import type { TtsModels } from '../../tts/tts-models.ts';
 import { present, VoiceSettings } from '../../tts/voice-settings.ts';
-import type { VendorRefusal } from '../../vendor-refusal.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 
 /** Pinned: structured errors, the voice as an object (reference 5.2). */
 const DEFAULT_VERSION = '2026-03-01';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { textOf } from '../../../platform/json-shapes.ts';
+import type { VendorRefusal } from '../../connect/vendor-refusal.ts';
 import { readVendorMessage, type VendorMessage } from '../../stt/vendor-message.ts';
-import type { VendorRefusal } from '../../vendor-refusal.ts';
 
 /** A refused handshake of Deepgram, v1 and v2 (Deepgram's documentation, errors). */
 export function readDeepgramRefusal(answer: {

@@ -1,5 +1,5 @@
 import { listOf, numberOrNull, textOf } from '../../../platform/json-shapes.ts';
-import { providerError } from '../../provider-error.ts';
+import { providerError } from '../../contract/provider-error.ts';
 import type { StreamSession, SttDialect } from '../../stt/stream-session.ts';
 import { confidenceOf, type VendorMessage } from '../../stt/vendor-message.ts';
 

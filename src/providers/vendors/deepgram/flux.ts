@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import type { SpeechToText } from '../../speech-to-text.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import type { SpeechToText } from '../../contract/speech-to-text.ts';
 import { StreamSession } from '../../stt/stream-session.ts';
 import type { SttModels } from '../../stt/stt-models.ts';
 import {
@@ -11,7 +12,6 @@ import {
   settingNumber,
   settingTexts,
 } from '../../stt/stt-settings.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 import { readDeepgramClose, readDeepgramRefusal } from './errors.ts';
 import { fluxDialect } from './flux-dialect.ts';
 

@@ -1,7 +1,8 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { listOf, numberOrNull, recordOf, textOf } from '../../../platform/json-shapes.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import type { SpeechToText } from '../../speech-to-text.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import type { SpeechToText } from '../../contract/speech-to-text.ts';
 import { StreamSession, type SttDialect } from '../../stt/stream-session.ts';
 import type { SttModels } from '../../stt/stt-models.ts';
 import {
@@ -12,7 +13,6 @@ import {
   settingTexts,
 } from '../../stt/stt-settings.ts';
 import { confidenceOf, type VendorMessage } from '../../stt/vendor-message.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 import { readDeepgramClose, readDeepgramRefusal } from './errors.ts';
 
 /** The vendor advises 20 to 100 ms; a longer chunk would delay interim results. */

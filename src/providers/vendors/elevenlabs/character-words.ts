@@ -1,4 +1,4 @@
-import type { WordTiming } from '../../text-to-speech.ts';
+import type { WordTiming } from '../../contract/text-to-speech.ts';
 
 /** Characters of one chunk of audio with their times from the start of that chunk. */
 export interface CharacterTimes {

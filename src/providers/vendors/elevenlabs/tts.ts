@@ -1,14 +1,14 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { recordOf } from '../../../platform/json-shapes.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import type { FailureClass } from '../../provider-error.ts';
-import type { TextToSpeech } from '../../text-to-speech.ts';
+import type { VendorRefusal } from '../../connect/vendor-refusal.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import type { FailureClass } from '../../contract/provider-error.ts';
+import type { TextToSpeech } from '../../contract/text-to-speech.ts';
 import type { ClauseStream } from '../../tts/clause-stream.ts';
 import { type ContextNews, createContextVoice } from '../../tts/context-voice.ts';
 import { type TtsModels, ttsModel } from '../../tts/tts-models.ts';
 import { present, VoiceSettings } from '../../tts/voice-settings.ts';
-import type { VendorRefusal } from '../../vendor-refusal.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 import { type CharacterTimes, CharacterWords } from './character-words.ts';
 
 /** Contexts of one socket; the vendor closes the socket at the sixth (reference 5.1). */

@@ -2,10 +2,10 @@ import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError, describeError } from '../../../platform/app-error.ts';
 import { within } from '../../../platform/clock.ts';
 import { findEngine } from '../../../platform/engine-programs.ts';
-import { untilAborted } from '../../abortable-wait.ts';
-import { type ChildEngine, startEngine } from '../../child-engine.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
-import type { TextToSpeech } from '../../text-to-speech.ts';
+import { untilAborted } from '../../connect/abortable-wait.ts';
+import { type ChildEngine, startEngine } from '../../connect/child-engine.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
+import type { TextToSpeech } from '../../contract/text-to-speech.ts';
 import { WavStream } from './wav-stream.ts';
 
 /** Rate of the built-in voices of espeak-ng. */

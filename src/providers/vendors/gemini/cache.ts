@@ -1,10 +1,10 @@
 import type { CachedContent, GoogleGenAI } from '@google/genai';
 import type { AppError } from '../../../platform/app-error.ts';
 import { within } from '../../../platform/clock.ts';
-import type { LlmCacheUse, LlmRequest, LlmUsage } from '../../language-model.ts';
+import type { LlmCacheUse, LlmRequest, LlmUsage } from '../../contract/language-model.ts';
+import type { PromptCacheEntry, PromptCachePort, ProviderContext } from '../../contract/provider-context.ts';
 import { readRefusal } from '../../llm/llm-errors.ts';
 import { cacheDirective } from '../../llm/llm-settings.ts';
-import type { PromptCacheEntry, PromptCachePort, ProviderContext } from '../../provider-context.ts';
 import { type GeminiSettings, geminiTools } from './request.ts';
 
 type Directive = NonNullable<LlmRequest['systemParts']>;

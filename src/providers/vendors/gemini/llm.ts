@@ -1,12 +1,12 @@
 import type { GoogleGenAI } from '@google/genai';
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
-import type { LanguageModel, LlmDelta, LlmRequest } from '../../language-model.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../../contract/language-model.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
 import { repairForVendor } from '../../llm/history-repair.ts';
 import type { LlmModels } from '../../llm/llm-models.ts';
 import { cacheDirective, readLlmSettings } from '../../llm/llm-settings.ts';
 import { openVendorConnection, tellAccepted } from '../../llm/vendor-connection.ts';
 import { errorsOf, vendorModel } from '../../llm/vendor-model.ts';
-import type { ProviderContext } from '../../provider-context.ts';
 import { type CachePlan, GeminiCache } from './cache.ts';
 import { type GeminiCall, type GeminiSettings, geminiRequest } from './request.ts';
 import { readGeminiStream } from './stream.ts';

@@ -1,5 +1,5 @@
 import type { Content, GenerateContentConfig, GenerateContentParameters, Part, Tool } from '@google/genai';
-import type { ChatMessage, LlmRequest, ToolCall } from '../../language-model.ts';
+import type { ChatMessage, LlmRequest, ToolCall } from '../../contract/language-model.ts';
 import type { Reasoning } from '../../llm/llm-models.ts';
 import type { LlmSettings } from '../../llm/llm-settings.ts';
 import { MAX_RESULT_LENGTH, resultText } from '../../llm/tool-calls.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GenerateContentResponse, Part } from '@google/genai';
-import type { LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../language-model.ts';
+import type { LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../contract/language-model.ts';
 import { answerFault } from '../../llm/llm-errors.ts';
 import { MAX_CALLS } from '../../llm/tool-calls.ts';
 import type { GeminiOpaque } from './request.ts';

@@ -1,4 +1,4 @@
-import type { LlmCacheUse, LlmDelta, LlmRequest, LlmUsage } from '../../language-model.ts';
+import type { LlmCacheUse, LlmDelta, LlmRequest, LlmUsage } from '../../contract/language-model.ts';
 import { readRefusal } from '../../llm/llm-errors.ts';
 import type { CacheHints, OpenAiSettings } from './llm-call.ts';
 

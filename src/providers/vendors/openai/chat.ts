@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { ChatMessage, LlmDelta, LlmFinish, LlmUsage } from '../../language-model.ts';
+import type { ChatMessage, LlmDelta, LlmFinish, LlmUsage } from '../../contract/language-model.ts';
 import { answerFault } from '../../llm/llm-errors.ts';
 import { finishedCall, resultText, ToolCallJoiner } from '../../llm/tool-calls.ts';
 import { readTools } from '../../llm/tool-schema.ts';

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { LlmRequest } from '../../language-model.ts';
+import type { LlmRequest } from '../../contract/language-model.ts';
 import type { LlmSettings } from '../../llm/llm-settings.ts';
 
 export interface OpenAiSettings extends LlmSettings {

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
-import type { LanguageModel, LlmDelta, LlmRequest } from '../../language-model.ts';
+import type { LanguageModel, LlmDelta, LlmRequest } from '../../contract/language-model.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
 import { repairForVendor } from '../../llm/history-repair.ts';
 import type { LlmModels } from '../../llm/llm-models.ts';
 import {
@@ -11,7 +12,6 @@ import {
 } from '../../llm/llm-settings.ts';
 import { openVendorConnection, tellAccepted } from '../../llm/vendor-connection.ts';
 import { vendorModel } from '../../llm/vendor-model.ts';
-import type { ProviderContext } from '../../provider-context.ts';
 import { withCacheHints } from './cache-hints.ts';
 import { chatAnswer } from './chat.ts';
 import type { OpenAiSettings } from './llm-call.ts';

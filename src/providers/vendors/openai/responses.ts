@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import type { ChatMessage, LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../language-model.ts';
+import type { ChatMessage, LlmDelta, LlmFinish, LlmUsage, ToolCall } from '../../contract/language-model.ts';
 import { answerFault } from '../../llm/llm-errors.ts';
 import { finishedCall, MAX_CALLS, resultText } from '../../llm/tool-calls.ts';
 import { readTools } from '../../llm/tool-schema.ts';

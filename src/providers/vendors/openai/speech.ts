@@ -7,22 +7,22 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
-import type { ProviderClock } from '../../provider-clock.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { type FailureClass, providerError } from '../../provider-error.ts';
-import type { TextToSpeech } from '../../text-to-speech.ts';
-import { PcmSamples } from '../../tts/pcm-samples.ts';
-import { textPieces, worthSaying } from '../../tts/spoken-text.ts';
-import type { TtsModels } from '../../tts/tts-models.ts';
-import { closedError } from '../../tts/voice-line.ts';
-import { present, VoiceSettings } from '../../tts/voice-settings.ts';
 import {
   handshakeError,
   MAX_REFUSAL_BYTES,
   tidyVendorText,
   type VendorRefusal,
-} from '../../vendor-refusal.ts';
-import { vendorUrl } from '../../vendor-url.ts';
+} from '../../connect/vendor-refusal.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderClock } from '../../contract/provider-clock.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { type FailureClass, providerError } from '../../contract/provider-error.ts';
+import type { TextToSpeech } from '../../contract/text-to-speech.ts';
+import { PcmSamples } from '../../tts/pcm-samples.ts';
+import { textPieces, worthSaying } from '../../tts/spoken-text.ts';
+import type { TtsModels } from '../../tts/tts-models.ts';
+import { closedError } from '../../tts/voice-line.ts';
+import { present, VoiceSettings } from '../../tts/voice-settings.ts';
 
 /** The only rate of the format `pcm` (reference 5.6). */
 const SAMPLE_RATE = 24_000;

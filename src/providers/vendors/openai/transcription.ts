@@ -3,9 +3,11 @@ import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { HttpFailure, httpCall } from '../../../platform/http-client.ts';
 import { recordOf, textOf } from '../../../platform/json-shapes.ts';
 import { wavHeader } from '../../../platform/wav.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { providerError } from '../../provider-error.ts';
-import type { SpeechToText, SttHandlers, SttResult, SttSession } from '../../speech-to-text.ts';
+import { handshakeError, type VendorRefusal } from '../../connect/vendor-refusal.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { providerError } from '../../contract/provider-error.ts';
+import type { SpeechToText, SttHandlers, SttResult, SttSession } from '../../contract/speech-to-text.ts';
 import type { SttModels } from '../../stt/stt-models.ts';
 import {
   primaryLanguage,
@@ -16,8 +18,6 @@ import {
   settingText,
 } from '../../stt/stt-settings.ts';
 import { readVendorMessage, type VendorMessage } from '../../stt/vendor-message.ts';
-import { handshakeError, type VendorRefusal } from '../../vendor-refusal.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 
 /** Longest turn that is kept; of a longer one the oldest audio goes (a file of the vendor may hold 25 MB). */
 const MAX_TURN_SECONDS = 120;

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { AppError } from '../../../platform/app-error.ts';
 import { monotonicMs, sleepMs } from '../../../platform/clock.ts';
 import { findEngineData } from '../../../platform/engine-programs.ts';
-import { type ChildEngine, startEngine, stopEngine } from '../../child-engine.ts';
+import { type ChildEngine, startEngine, stopEngine } from '../../connect/child-engine.ts';
 import type { DecoderFiles } from './decoder-files.ts';
 
 /**

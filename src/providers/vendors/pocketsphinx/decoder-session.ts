@@ -1,7 +1,7 @@
 import { WIDE_RATE_HZ } from '../../../contracts/limits.ts';
 import { AppError } from '../../../platform/app-error.ts';
 import { within } from '../../../platform/clock.ts';
-import type { SttHandlers, SttResult, SttSession } from '../../speech-to-text.ts';
+import type { SttHandlers, SttResult, SttSession } from '../../contract/speech-to-text.ts';
 import { type DecoderFiles, readHypothesis } from './decoder-files.ts';
 import { BLOCK_SAMPLES, DecoderProcess } from './decoder-process.ts';
 import { createWideBand, type WideBand } from './wide-band.ts';

@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
 
 /** What a bot can hear: a JSGF grammar, its words, and how it is shown to the decoder. */
 export interface SpokenGrammar {

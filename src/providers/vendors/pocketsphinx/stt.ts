@@ -1,9 +1,9 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
 import { findEngine } from '../../../platform/engine-programs.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
-import type { SpeechToText } from '../../speech-to-text.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
+import type { SpeechToText } from '../../contract/speech-to-text.ts';
 import { type DecoderFiles, decoderFiles } from './decoder-files.ts';
 import { DecoderSession } from './decoder-session.ts';
 import { findPronunciations, PHONES } from './pronunciations.ts';

@@ -1,8 +1,8 @@
 import type { AppError } from '../../../platform/app-error.ts';
 import { recordOf, textOf } from '../../../platform/json-shapes.ts';
-import { classOfStatus, type FailureClass, providerError } from '../../provider-error.ts';
+import { tidyVendorText, type VendorRefusal } from '../../connect/vendor-refusal.ts';
+import { classOfStatus, type FailureClass, providerError } from '../../contract/provider-error.ts';
 import { readVendorMessage, type VendorMessage } from '../../stt/vendor-message.ts';
-import { tidyVendorText, type VendorRefusal } from '../../vendor-refusal.ts';
 
 /** The close codes of both sockets (Sarvam's documentation): 1003 may be the key, the quota or the rate. */
 export function readSarvamClose(code: number, reason: string): VendorRefusal {

@@ -1,10 +1,10 @@
 import { recordOf, textOf } from '../../../platform/json-shapes.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import type { SpeechToText } from '../../speech-to-text.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import type { SpeechToText } from '../../contract/speech-to-text.ts';
 import { StreamSession, type SttDialect } from '../../stt/stream-session.ts';
 import { type SttSettings, settingChoice, settingFlag } from '../../stt/stt-settings.ts';
 import { statusOf, type VendorMessage } from '../../stt/vendor-message.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 import { readSarvamClose, readSarvamRefusal, sarvamFailure } from './stt-errors.ts';
 
 const CHUNK_MS = 50;

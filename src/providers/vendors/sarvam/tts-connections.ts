@@ -1,12 +1,12 @@
 import type { AppError } from '../../../platform/app-error.ts';
-import type { ProviderClock } from '../../provider-clock.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { classOfStatus, type FailureClass, providerError } from '../../provider-error.ts';
+import { tidyVendorText, type VendorRefusal } from '../../connect/vendor-refusal.ts';
+import { openVendorSocket, type VendorSocket } from '../../connect/vendor-socket.ts';
+import type { ProviderClock } from '../../contract/provider-clock.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { classOfStatus, type FailureClass, providerError } from '../../contract/provider-error.ts';
 import type { ClauseStream } from '../../tts/clause-stream.ts';
 import { TEXT_HIGH_WATER_BYTES } from '../../tts/context-voice.ts';
 import { closedError, orAborted } from '../../tts/voice-line.ts';
-import { tidyVendorText, type VendorRefusal } from '../../vendor-refusal.ts';
-import { openVendorSocket, type VendorSocket } from '../../vendor-socket.ts';
 
 /** The vendor closes a socket after 60 s without a message (reference 5.3). */
 const PING_EVERY_MS = 20_000;

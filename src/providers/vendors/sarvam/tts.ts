@@ -1,14 +1,14 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import type { ProviderFailure } from '../../provider-error.ts';
-import type { TextToSpeech } from '../../text-to-speech.ts';
+import { vendorUrl } from '../../connect/vendor-url.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import type { ProviderFailure } from '../../contract/provider-error.ts';
+import type { TextToSpeech } from '../../contract/text-to-speech.ts';
 import { ClauseStream } from '../../tts/clause-stream.ts';
 import { textPieces, worthSaying } from '../../tts/spoken-text.ts';
 import type { SettingRange, TtsModels } from '../../tts/tts-models.ts';
 import { closedError } from '../../tts/voice-line.ts';
 import { present, VoiceSettings } from '../../tts/voice-settings.ts';
-import { vendorUrl } from '../../vendor-url.ts';
 import { type SarvamConnection, SarvamConnections } from './tts-connections.ts';
 
 /** A socket that was opened this long ago was open before its clause came. */

@@ -1,9 +1,9 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
 import { monotonicMs } from '../../../platform/clock.ts';
-import { untilAborted, waitUntil } from '../../abortable-wait.ts';
-import type { ChatMessage, LanguageModel, LlmDelta, LlmRequest } from '../../language-model.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
+import { untilAborted, waitUntil } from '../../connect/abortable-wait.ts';
+import type { ChatMessage, LanguageModel, LlmDelta, LlmRequest } from '../../contract/language-model.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
 import { fillCaptures, matchRule, type RuleScript, readRuleScript } from './rule-script.ts';
 
 interface Pace {

@@ -1,6 +1,6 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
 import { compileRulePattern, MAX_INPUT_LENGTH } from '../../llm/rule-pattern.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
 
 /** What a rule says: one of the texts, in turn. `{1}` stands for what the first bracket of the pattern matched. */
 export interface ScriptedReply {

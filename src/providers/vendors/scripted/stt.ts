@@ -1,10 +1,10 @@
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
 import { monotonicMs } from '../../../platform/clock.ts';
-import { waitUntil } from '../../abortable-wait.ts';
-import type { ProviderContext } from '../../provider-context.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
-import type { SpeechToText, SttHandlers, SttSession } from '../../speech-to-text.ts';
+import { waitUntil } from '../../connect/abortable-wait.ts';
+import type { ProviderContext } from '../../contract/provider-context.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
+import type { SpeechToText, SttHandlers, SttSession } from '../../contract/speech-to-text.ts';
 
 interface Script {
   texts: string[];

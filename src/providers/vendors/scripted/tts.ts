@@ -2,9 +2,9 @@ import { FRAME_MS, LINE_RATE_HZ } from '../../../contracts/limits.ts';
 import type { ProviderConfig } from '../../../contracts/runtime-config.ts';
 import { AppError } from '../../../platform/app-error.ts';
 import { monotonicMs } from '../../../platform/clock.ts';
-import { untilAborted, waitUntil } from '../../abortable-wait.ts';
-import { ProviderSettings } from '../../provider-settings.ts';
-import type { TextToSpeech } from '../../text-to-speech.ts';
+import { untilAborted, waitUntil } from '../../connect/abortable-wait.ts';
+import { ProviderSettings } from '../../contract/provider-settings.ts';
+import type { TextToSpeech } from '../../contract/text-to-speech.ts';
 import { stampedTone } from './frame-stamp.ts';
 
 const BLOCK_FRAMES = 5;

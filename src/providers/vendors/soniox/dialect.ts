@@ -1,9 +1,9 @@
 import type { AppError } from '../../../platform/app-error.ts';
 import { listOf, numberOrNull, recordOf, textOf } from '../../../platform/json-shapes.ts';
-import { classOfStatus, providerError } from '../../provider-error.ts';
+import { tidyVendorText } from '../../connect/vendor-refusal.ts';
+import { classOfStatus, providerError } from '../../contract/provider-error.ts';
 import type { AudioSpan, StreamSession, SttDialect } from '../../stt/stream-session.ts';
 import { confidenceOf, statusOf, type VendorMessage } from '../../stt/vendor-message.ts';
-import { tidyVendorText } from '../../vendor-refusal.ts';
 
 /** How long `<fin>` may take (reference 2: p99 of a final is 0.35 s). */
 const FINALIZE_LIMIT_MS = 1_000;

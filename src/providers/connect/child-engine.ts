@@ -1,7 +1,7 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { AppError } from '../platform/app-error.ts';
-import { within } from '../platform/clock.ts';
-import { findEngine } from '../platform/engine-programs.ts';
+import { AppError } from '../../platform/app-error.ts';
+import { within } from '../../platform/clock.ts';
+import { findEngine } from '../../platform/engine-programs.ts';
 
 /** The last so many characters of a program's error stream are kept for the error message. */
 const MAX_STDERR_CHARS = 4_000;

@@ -1,4 +1,4 @@
-import { monotonicMs, sleepMs } from '../platform/clock.ts';
+import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 
 /** Time as the provider clients take it, so that a test can let idle rules of minutes pass in milliseconds. */
 export interface ProviderClock {

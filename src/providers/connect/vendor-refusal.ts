@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AppError } from '../platform/app-error.ts';
-import { retryAfterMs } from '../platform/retry-after.ts';
-import { classOfStatus, type FailureClass, providerError } from './provider-error.ts';
+import type { AppError } from '../../platform/app-error.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
+import { classOfStatus, type FailureClass, providerError } from '../contract/provider-error.ts';
 
 /** So much of the body of a refusal is read. */
 export const MAX_REFUSAL_BYTES = 16_384;

@@ -1,4 +1,4 @@
-import { monotonicMs, sleepMs } from '../platform/clock.ts';
+import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 
 /**
  * Waits until the monotonic clock shows `deadlineMs`, at once where it already does. Throws the signal's own reason,

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import type { AppError } from '../platform/app-error.ts';
-import type { ProviderClock } from './provider-clock.ts';
-import { type ProviderContext, requestIdOf } from './provider-context.ts';
-import { type ProviderFailure, providerError } from './provider-error.ts';
+import type { AppError } from '../../platform/app-error.ts';
+import type { ProviderClock } from '../contract/provider-clock.ts';
+import { type ProviderContext, requestIdOf } from '../contract/provider-context.ts';
+import { type ProviderFailure, providerError } from '../contract/provider-error.ts';
 import {
   classOfCloseCode,
   handshakeError,

@@ -1,4 +1,4 @@
-import { AppError } from '../platform/app-error.ts';
+import { AppError } from '../../platform/app-error.ts';
 
 /**
  * What a caller of a provider may do about a failure (reference: vendors' error tables, mapped to one meaning).

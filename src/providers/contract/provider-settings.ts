@@ -1,5 +1,5 @@
-import type { ProviderConfig } from '../contracts/runtime-config.ts';
-import { AppError } from '../platform/app-error.ts';
+import type { ProviderConfig } from '../../contracts/runtime-config.ts';
+import { AppError } from '../../platform/app-error.ts';
 
 /**
  * Reads the free keys of a provider's settings. A bot is edited by hand, so every refusal names the key, says what

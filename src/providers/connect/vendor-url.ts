@@ -1,4 +1,4 @@
-import type { ProviderSettings } from './provider-settings.ts';
+import type { ProviderSettings } from '../contract/provider-settings.ts';
 
 /** A parameter of a query; a list repeats it, undefined leaves it out. */
 export type QueryValue = string | number | boolean | readonly string[] | undefined;
