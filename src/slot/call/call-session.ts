@@ -181,7 +181,7 @@ export class CallSession {
       return;
     }
     if (after.kind === 'handoff') {
-      await this.passSocket(after.reason);
+      await this.handOff(after.reason);
       return;
     }
     const { target, destination } = after.order;
@@ -198,7 +198,7 @@ export class CallSession {
   }
 
   /** From here on nobody of ours hears the caller; only where it cannot be done does the bot go on. */
-  private async passSocket(reason: string): Promise<void> {
+  private async handOff(reason: string): Promise<void> {
     const { speechInput, handoff, fillers, answering, measures, pad } = this.components;
     speechInput.turns.suspend();
     fillers.stop();
@@ -258,6 +258,8 @@ export class CallSession {
   private async windDown(verdict: EndVerdict): Promise<void> {
     const { transport } = this.parts;
     const { llm, tts } = this.parts.providers;
+    // Asked before the transfer is stopped, which forgets it.
+    const closeCode = this.components.transfer.isMoved ? CLOSE.transferred : CLOSE.normal;
     this.components.measures.callEnded();
     this.components.transfer.stop();
     this.components.fillers.stop();
@@ -268,11 +270,7 @@ export class CallSession {
     const isHandedOn = await this.components.handoff.finish(verdict);
     if (isHandedOn) this.parts.logger.info('the caller stays in the room with the agent');
     else if (verdict.lineStands) await transport.hangUp(verdict.reason);
-    else
-      await transport.close(
-        this.components.transfer.isMoved ? CLOSE.transferred : CLOSE.normal,
-        verdict.reason,
-      );
+    else await transport.close(closeCode, verdict.reason);
     await this.components.agent.settle(TOOLS_SETTLE_MS);
     this.log.event('line_quality', {
       ...this.components.measures.results(this.components.speechInput.listener.line).line,

@@ -58,7 +58,7 @@ export class BotAudio {
     this.waiting.set(samples, this.waitingSamples);
     this.waitingSamples += samples.length;
     this.playEndMs = Math.max(this.playEndMs, monotonicMs()) + durationMs;
-    this.handingOver ??= this.passSocket();
+    this.handingOver ??= this.handToSdk();
   }
 
   /** Drops everything that is not on its way to the listener yet. */
@@ -85,7 +85,7 @@ export class BotAudio {
     await this.track.close();
   }
 
-  private async passSocket(): Promise<void> {
+  private async handToSdk(): Promise<void> {
     while (this.waitingSamples > 0 && !this.isClosed) {
       this.frame.data.set(this.waiting.subarray(0, this.waitingSamples));
       this.frame.samplesPerChannel = this.waitingSamples;
