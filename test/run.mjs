@@ -28,9 +28,9 @@ const MAX_JOBS = 4;
 const MAX_JOBS_BESIDE_MEASURES = 2;
 /** Cores that the files at work may take together, by their records. */
 const MAX_CORES = 1.6;
-/** Files that measure time or put on load. */
+/** Files that measure time, listen to audio that came through the media server, or put on load. */
 const MEASURES =
-  /^bench\/|-bench\.test\.js$|^faults\/killed-processes|^native\/resampler|^slot\/(pacer|stalled-peer|conversation)|^control\/killed|^control\/.*\/killed/;
+  /^bench\/|-bench\.test\.js$|^rooms\/|^faults\/killed-processes|^native\/resampler|^slot\/(pacer|stalled-peer|conversation)|^control\/killed|^control\/.*\/killed/;
 const TIMES_FILE = join(project, 'test/file-times.json');
 /** A file that is shorter is not recorded; one without a record counts as this short, and as busy all the time. */
 const SHORT_S = 5;
