@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ERRORS } from '../../../src/contracts/error-catalogue.ts';
 import { openCall } from '../../../src/control/runtime-config/resolve-config.ts';
 import { configHarness } from '../../harness/config-harness.ts';
 import { testBot } from '../../harness/control.ts';
@@ -20,7 +21,7 @@ t.test('R146 R147 outside the hours nothing is asked, and the sentence begins as
     .call({ active_hours: CLOSED, crm_prefetch: PREFETCH })
     .catch((error) => error);
   t.match(refused, { code: 'outside_active_hours', message: /^outside_active_hours: bot clinic .*12:00/ });
-  t.equal(refused.status, 503);
+  t.equal(ERRORS[refused.code as keyof typeof ERRORS].status, 503);
   t.equal(refused.details.retryAfterSeconds, 6 * 3600, 'until 18:00');
   t.equal(asked, 0, 'the CRM was not asked');
 });
