@@ -238,6 +238,8 @@ t.test(
     const media = mediaServer(stack);
     await media.createRoom('call-forgotten', ownedBy(order?.hostId ?? '', 'call-of-an-earlier-life'));
     await until(async () => (await media.listRooms(['call-forgotten'])).length === 0);
+    // The room is gone a moment before main has heard that it is.
+    await until(() => main.health()?.media?.rooms_cleared === 1);
     t.match(main.health(), { status: 'ok', media: { sip: 'ok', rooms_cleared: 1 } });
     await post(port, `/calls/${order?.callId}/hangup`, {}, {});
   },
