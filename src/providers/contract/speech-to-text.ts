@@ -35,7 +35,7 @@ export interface SttSession {
   /** The turn ended: resolves with its text. Rejects with AppError (`provider_timeout`, `provider_failed`). */
   flush(signal: AbortSignal): Promise<SttResult>;
   /**
-   * So much of the audio fed last was speech, as the call's own ears tell. Layers that watch over an engine use it;
+   * So much of the audio fed last was speech, as the call's own voice activity tells. Layers that watch over an engine use it;
    * engines leave it out.
    */
   speechHeard?(ms: number): void;
