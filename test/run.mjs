@@ -5,9 +5,10 @@
 // Each test file is a node-tap program and runs by itself. tap's own runner would add loaders to every process that a
 // test starts, and the tests here start real slots and measure them.
 //
-// Most files wait far more than they work, so that four run at once as long as the cores suffice by what their last
+// Most files wait far more than they work, so that five run at once as long as the cores suffice by what their last
 // recorded run took (test/file-times.json; RECORD=1 writes it anew). The longest come first, and no file is left alone
-// at the end. Files that measure time or put on load come before all others, and no more than two run beside them.
+// at the end. Files that measure time or put on load come before all others, and at most one runs beside them; those
+// that listen to audio of the media server come next, with at most two beside them.
 //
 // The files under test/rooms share a media stack (test/stack). Where it cannot be had they are left out, the reason
 // stands above the last line, and the run passes; with STACK=required that is a failure.
@@ -23,17 +24,24 @@ import { stackIsRequired, stackTrouble, startSharedStack } from './stack/shared-
 const project = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const compiled = join(project, 'dist/test');
 
-/** Test files at work at once, and while one of them measures: the reference machine for tests has two cores. */
-const MAX_JOBS = 4;
-const MAX_JOBS_BESIDE_MEASURES = 2;
+/** Test files at work at once: the reference machine for tests has two cores. */
+const MAX_JOBS = 5;
 /** Cores that the files at work may take together, by their records. */
-const MAX_CORES = 1.6;
-/** Files that measure time, listen to audio that came through the media server, or put on load. */
-const MEASURES =
-  /^bench\/|-bench\.test\.js$|^rooms\/|^faults\/killed-processes|^native\/resampler|^slot\/(pacer|stalled-peer|conversation)|^control\/killed|^control\/.*\/killed/;
+const MAX_CORES = 1.7;
+/** So many run whatever their records say. */
+const MIN_JOBS = 2;
+/** Files that bear fewer neighbours: they measure time or put on load, or listen to audio of the media server. */
+const FEWER_JOBS = [
+  {
+    files:
+      /^bench\/|-bench\.test\.js$|^faults\/killed-processes|^native\/resampler|^slot\/(pacer|stalled-peer|conversation)|^control\/killed|^control\/.*\/killed/,
+    jobs: 2,
+  },
+  { files: /^rooms\//, jobs: 3 },
+];
 const TIMES_FILE = join(project, 'test/file-times.json');
 /** A file that is shorter is not recorded; one without a record counts as this short, and as busy all the time. */
-const SHORT_S = 5;
+const SHORT_S = 3;
 /** Of the files that took longest, so many are named at the end. */
 const SHOWN_SLOWEST = 10;
 /** A test file that takes longer than this has failed; tap reports it, and the kill comes a little later. */
@@ -63,12 +71,10 @@ const MAX_SECOND_RUNS = 3;
 let sharedStack;
 
 if (filters.length === 0) {
-  await check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']);
-  await check('types', ['node_modules/typescript-7/bin/tsc', '--noEmit']);
-  await check('nothing that only tests use', [
-    'node_modules/knip/bin/knip.js',
-    '--production',
-    '--no-progress',
+  await Promise.all([
+    check('nothing that only tests use', ['node_modules/knip/bin/knip.js', '--production', '--no-progress']),
+    check('format and lint', ['node_modules/@biomejs/biome/bin/biome', 'check', '.']),
+    check('types', ['node_modules/typescript-7/bin/tsc', '--noEmit']),
   ]);
 }
 // The compiler alone may have run since a table was edited.
@@ -145,18 +151,19 @@ function fail(title, text) {
 async function runAll(queue) {
   const records = existsSync(TIMES_FILE) ? JSON.parse(readFileSync(TIMES_FILE, 'utf8')) : {};
   const expected = (file) => records[nameOf(file)] ?? [SHORT_S, SHORT_S];
-  const measures = (file) => MEASURES.test(file);
+  const jobsOf = (file) => FEWER_JOBS.find(({ files }) => files.test(file))?.jobs ?? MAX_JOBS;
   const waiting = [...queue].sort(
-    (a, b) => measures(b) - measures(a) || expected(b)[0] - expected(a)[0] || (a < b ? -1 : 1),
+    (a, b) => jobsOf(a) - jobsOf(b) || expected(b)[0] - expected(a)[0] || (a < b ? -1 : 1),
   );
   const coresOf = (file) => expected(file)[1] / expected(file)[0];
   const atWork = new Map();
   const mayStart = (file) => {
-    const others = [...atWork.keys()];
-    if (others.length === 0) return true;
-    const most = [file, ...others].some(measures) ? MAX_JOBS_BESIDE_MEASURES : MAX_JOBS;
-    const cores = [file, ...others].reduce((sum, each) => sum + coresOf(each), 0);
-    return others.length < most && (cores <= MAX_CORES || others.length < MAX_JOBS_BESIDE_MEASURES);
+    const together = [file, ...atWork.keys()];
+    const cores = together.reduce((sum, each) => sum + coresOf(each), 0);
+    return (
+      together.length <= Math.min(...together.map(jobsOf)) &&
+      (cores <= MAX_CORES || together.length <= MIN_JOBS)
+    );
   };
   while (waiting.length > 0 || atWork.size > 0) {
     for (let next = waiting.find(mayStart); next; next = waiting.find(mayStart)) {

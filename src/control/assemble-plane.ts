@@ -37,7 +37,7 @@ import { settingsRoutes } from './settings/settings-routes.ts';
 import { startSettings } from './settings/settings-service.ts';
 import { startCallRecords } from './start-call-records.ts';
 import { type Media, startMedia } from './telephony/start-media.ts';
-import { createOutbound } from './webhooks/outbound.ts';
+import { createWebhookService } from './webhooks/webhook-service.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
 
@@ -108,7 +108,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     socketUrl: () => `ws://${hostPort(settings.fleetListen)}`,
     onRemoved: async (id) => {
       // A later bot of the same id must not inherit what this one signed and logged in with.
-      await outbound.forgetBot(id);
+      await webhookService.forgetBot(id);
       await secrets.removeAll(id);
     },
     onPublished: (id) => rescueAudio?.published(id),
@@ -133,7 +133,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
         });
   const secrets = createCrmSecrets(store, box, nowIso);
   const prefetch = createCrmPrefetch({ http, secretsOf: (id) => secrets.valuesOf(id), nowIso });
-  const outbound = createOutbound({
+  const webhookService = createWebhookService({
     store,
     http,
     box,
@@ -144,7 +144,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     noteIntegration: (sessionId, entry) => calls.appendIntegration(sessionId, entry, nowIso()),
     system: systemVariables,
   });
-  const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
+  const calls = createCallRecordStore(store, { afterWrite: webhookService.afterWrite });
   const campaigns = createCampaignStore(store);
   const records = await startCallRecords({
     store,
@@ -169,7 +169,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     nowIso,
   });
   const fleet = createFleet(() => fleetUrls(settings, parts.ownFleetPort?.() ?? null));
-  const crm = { outbound, prefetch, secrets, audit, bot: (id: string) => bots.cached.get(id) };
+  const crm = { webhookService, prefetch, secrets, audit, bot: (id: string) => bots.cached.get(id) };
   const routes: AnyRoute[] = [
     configRoute({
       bots: bots.cached,
@@ -188,7 +188,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     ...bots.routes,
     ...accounts.routes,
     ...auditRoutes(audit),
-    ...webhookRoutes({ outbound, audit }),
+    ...webhookRoutes({ webhookService, audit }),
     ...crmSecretRoutes(crm),
     ...pushRoutes(crm),
     ...pushTrialRoutes(crm),
@@ -227,14 +227,14 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     consumeTicket: (ticket, botId) => bots.tickets.consume(ticket, botId),
     media,
     open(listeningUrl) {
-      outbound.start();
+      webhookService.start();
       media.start();
       return accounts.open(listeningUrl);
     },
     async stop() {
       await rescueAudio?.stop();
       await media.stop();
-      await outbound.stop();
+      await webhookService.stop();
       await records.stop();
     },
   };

@@ -28,13 +28,13 @@ export async function serveCrmRoutes(): Promise<ServedRoutes> {
   const nowIso = () => new Date(f.clock.nowMs()).toISOString();
   const audit = createAuditLog(f.store, nowIso);
   const secrets = createCrmSecrets(f.store, testBox, nowIso);
-  f.outbound.secretsOf = (botId) => secrets.valuesOf(botId);
+  f.webhookService.secretsOf = (botId) => secrets.valuesOf(botId);
   const prefetch = createCrmPrefetch({ http: localHttp(), secretsOf: (id) => secrets.valuesOf(id), nowIso });
   const bot = async (id: string) => (id === 'clinic' ? { bot_id: id, timezone: 'Asia/Kolkata' } : null);
-  const crm = { outbound: f.outbound, prefetch, secrets, bot, audit };
+  const crm = { webhookService: f.webhookService, prefetch, secrets, bot, audit };
   const api = await serveApi(
     [
-      ...webhookRoutes({ outbound: f.outbound, audit }),
+      ...webhookRoutes({ webhookService: f.webhookService, audit }),
       ...crmSecretRoutes(crm),
       ...pushRoutes(crm),
       ...pushTrialRoutes(crm),

@@ -6,7 +6,7 @@ import { createCallRecordStore } from '../../src/control/calls/lmdb-call-store.t
 import { systemVariables } from '../../src/control/runtime-config/variables.ts';
 import type { SecretBox } from '../../src/control/settings/secret-box.ts';
 import { type Endpoint, newEndpoint } from '../../src/control/webhooks/endpoint-store.ts';
-import { createOutbound, type Outbound } from '../../src/control/webhooks/outbound.ts';
+import { createWebhookService, type WebhookService } from '../../src/control/webhooks/webhook-service.ts';
 import { type KeyValueStore, openKeyValueStore } from '../../src/platform/key-value-store.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { testResults } from './control.ts';
@@ -24,7 +24,7 @@ export const testBox: SecretBox = {
 export interface WebhooksHarness {
   store: KeyValueStore;
   calls: CallRecordStore;
-  outbound: Outbound;
+  webhookService: WebhookService;
   clock: HandClock;
   /** Pushes by bot; tests change it at will. */
   pushes: Map<string, PostCallPush>;
@@ -39,7 +39,7 @@ export interface WebhooksHarness {
 
 export const SIGNING_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 
-/** `isIdle`: messages are queued, and none is sent before `outbound.start()`. */
+/** `isIdle`: messages are queued, and none is sent before `webhookService.start()`. */
 export function startWebhooks({ isIdle } = { isIdle: false }): WebhooksHarness {
   const folder = tempFolder();
   const store = openKeyValueStore(join(folder, 'store'));
@@ -47,7 +47,7 @@ export function startWebhooks({ isIdle } = { isIdle: false }): WebhooksHarness {
   const pushes = new Map<string, PostCallPush>();
   const secrets: Record<string, string> = {};
   const nowIso = () => new Date(clock.nowMs()).toISOString();
-  const outbound = createOutbound({
+  const webhookService = createWebhookService({
     store,
     http: localHttp(),
     box: testBox,
@@ -60,24 +60,24 @@ export function startWebhooks({ isIdle } = { isIdle: false }): WebhooksHarness {
     clock,
     timeoutMs: 2_000,
   });
-  const calls = createCallRecordStore(store, { afterWrite: outbound.afterWrite });
-  if (!isIdle) outbound.start();
+  const calls = createCallRecordStore(store, { afterWrite: webhookService.afterWrite });
+  if (!isIdle) webhookService.start();
   return {
     store,
     calls,
-    outbound,
+    webhookService,
     clock,
     pushes,
     secrets,
     async webhook(url, change = {}) {
-      const id = `whk_${String(outbound.endpoints.all().length).padStart(24, '0')}`;
+      const id = `whk_${String(webhookService.endpoints.all().length).padStart(24, '0')}`;
       const fresh = newEndpoint(
         { id, url, types: ['call.ended'] },
         testBox.seal(SIGNING_SECRET),
         clock.nowMs(),
       );
       const endpoint = { ...fresh, ...change };
-      await outbound.endpoints.put(endpoint, 0);
+      await webhookService.endpoints.put(endpoint, 0);
       return endpoint;
     },
     async startCall(sessionId, change = {}) {
@@ -90,7 +90,7 @@ export function startWebhooks({ isIdle } = { isIdle: false }): WebhooksHarness {
       await calls.complete(testResults(sessionId, change), nowIso());
     },
     async close() {
-      await outbound.stop();
+      await webhookService.stop();
       await store.close();
     },
   };

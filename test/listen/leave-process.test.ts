@@ -19,21 +19,21 @@ interface Way {
 
 const ways: Way[] = [
   {
-    title: 'leaveProcess ends 10 processes of 10 with an idle turn model',
+    title: 'leaveProcess ends 5 processes of 5 with an idle turn model',
     way: 'leave-idle',
-    afterMs: Array(10).fill(0),
+    afterMs: Array(5).fill(0),
     code: 0,
   },
   {
-    title: 'leaveProcess ends 10 processes of 10 in the middle of verdicts',
+    title: 'leaveProcess ends 6 processes of 6 in the middle of verdicts',
     way: 'leave-busy',
-    afterMs: every(7, 10),
+    afterMs: every(11, 6),
     code: 0,
   },
   {
-    title: 'a plain process.exit in the middle of verdicts does not abort, 10 of 10',
+    title: 'a plain process.exit in the middle of verdicts does not abort, 6 of 6',
     way: 'exit-busy',
-    afterMs: every(7, 10),
+    afterMs: every(11, 6),
     code: 0,
   },
   {

@@ -10,7 +10,7 @@ import { until } from '../harness/wait.ts';
 import { decodeMuLaw, encodeMuLaw } from '../stack/mu-law.ts';
 import { feedFrames, lineAudio, lineNoise, resampled, roomAudio } from './recordings.ts';
 
-// Some 250 turns of real speech are decoded.
+// Some 140 turns of real speech are decoded.
 t.setTimeout(300_000);
 
 const never = new AbortController().signal;
@@ -72,17 +72,17 @@ async function understood(way: Way, amplitudes: readonly number[]): Promise<{ ri
 }
 
 t.test('RT-62 the local engine understands callers in rooms as well as those on the telephone', async (t) => {
-  const all = [0, 3, 30, 100];
+  const all = [0, 30];
   const [telephone, room, inRoom] = await Promise.all([
     understood(TELEPHONE, all),
     understood(ROOM, all),
-    understood(TELEPHONE_IN_ROOM, [0, 3]),
+    understood(TELEPHONE_IN_ROOM, [3]),
   ]);
   t.comment(`${TELEPHONE.name}: ${describeRate(telephone)}`);
   t.comment(`${ROOM.name}: ${describeRate(room)}`);
   t.comment(`${TELEPHONE_IN_ROOM.name}: ${describeRate(inRoom)}`);
-  t.equal(room.n, DEMO_CLIPS.length * 8);
-  // 110 and 108 where this was measured; processors that round differently may move one or two.
+  t.equal(room.n, DEMO_CLIPS.length * 4);
+  // Processors that round differently may move one or two.
   t.ok(room.right >= telephone.right - 2, 'no worse than on the telephone');
   t.ok(inRoom.right >= 0.85 * inRoom.n, 'a telephone behind a room is understood too');
 });

@@ -147,7 +147,7 @@ function operation(
             required: !body.optional,
             content: {
               [body.contentType ?? 'application/json']: {
-                schema: components.place(body.schema),
+                schema: components.refer(body.schema),
                 ...(body.example === undefined ? {} : { example: body.example }),
               },
             },
@@ -186,7 +186,7 @@ function parametersOf(route: AnyDeclaration, components: Components): unknown[] 
         in: place,
         required: place === 'path' || (schema?.required?.includes(name) ?? false),
         ...(description === undefined ? {} : { description }),
-        schema: components.place(rest),
+        schema: components.refer(rest),
       };
     });
   const header = (name: string, description: string) => ({
@@ -218,7 +218,7 @@ function responsesOf(
     ...(status === 429 || status === 503
       ? { headers: { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'string' } } } }
       : {}),
-    content: { [form.contentType]: { schema: components.place(form.schema) } },
+    content: { [form.contentType]: { schema: components.refer(form.schema) } },
   });
   const codes = Map.groupBy(errors, (code) => ERRORS[code].status);
   for (const [status, list] of codes) {
@@ -255,7 +255,7 @@ function success(response: ResponseDef, components: Components): unknown {
           content: Object.fromEntries(
             Object.entries(bodies).map(([type, body]) => [
               type,
-              { schema: body === undefined ? { type: 'string' } : components.place(body), ...example },
+              { schema: body === undefined ? { type: 'string' } : components.refer(body), ...example },
             ]),
           ),
         }),
@@ -265,7 +265,7 @@ function success(response: ResponseDef, components: Components): unknown {
 /** The schemas of the document, each named one written once. */
 interface Components {
   /** The schema as it stands at its place: a reference where it, or a part of it, has a name of its own. */
-  place(schema: TSchema): unknown;
+  refer(schema: TSchema): unknown;
   readonly schemas: Record<string, unknown>;
 }
 
@@ -275,10 +275,10 @@ const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]+$/;
 /** Throws where two different schemas claim one name. */
 function createComponents(): Components {
   const schemas: Record<string, unknown> = {};
-  const place = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(place);
+  const refer = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(refer);
     if (typeof value !== 'object' || value === null) return value;
-    const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, place(part)]));
+    const inner = Object.fromEntries(Object.entries(value).map(([key, part]) => [key, refer(part)]));
     const { title } = inner;
     if (typeof title !== 'string' || !COMPONENT_NAME.test(title)) return inner;
     const known = schemas[title];
@@ -288,5 +288,5 @@ function createComponents(): Components {
     schemas[title] = inner;
     return { $ref: `#/components/schemas/${title}` };
   };
-  return { place, schemas };
+  return { refer, schemas };
 }

@@ -3,12 +3,12 @@ import { BotId } from '../../contracts/bot.ts';
 import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
-import type { Outbound } from '../webhooks/outbound.ts';
+import type { WebhookService } from '../webhooks/webhook-service.ts';
 import type { CrmSecrets } from './crm-secrets.ts';
 import type { CrmPrefetch, PrefetchBot } from './prefetch.ts';
 
 export interface CrmRouteParts {
-  outbound: Outbound;
+  webhookService: WebhookService;
   prefetch: CrmPrefetch;
   secrets: CrmSecrets;
   /** The bot as calls get it now; null for an unknown id. */

@@ -19,8 +19,8 @@ import { CRM, CrmParams, type CrmRouteParts, requireBot } from './crm-route-part
 
 /** The post-call push of a bot as a receiver: its messages, its secret, its switch. Its URL stands in the bot. */
 export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
-  const { outbound, audit } = parts;
-  const { deliveries, endpoints, box, nowMs } = outbound;
+  const { webhookService, audit } = parts;
+  const { deliveries, endpoints, box, nowMs } = webhookService;
   return [
     route({
       method: 'GET',
@@ -53,7 +53,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
         const { bot_id } = request.params;
         await requireBot(parts, bot_id);
         const outcome = await replay(deliveries, `${BOT_PUSH_PREFIX}${bot_id}`, request.body, nowMs());
-        outbound.wake();
+        webhookService.wake();
         await audit.record({
           ...causedBy(request, 'crm.replay_push'),
           target: `bot:${bot_id}`,
@@ -76,7 +76,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       async handler(request) {
         const { bot_id } = request.params;
         await requireBot(parts, bot_id);
-        const { id } = await pushEndpoint(outbound, bot_id, nowMs());
+        const { id } = await pushEndpoint(webhookService, bot_id, nowMs());
         const secret = newWebhookSecret();
         const overlapMs = (request.body?.overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
         const after = await editEndpoint(endpoints, id, (standing) =>
@@ -107,7 +107,7 @@ export function pushRoutes(parts: CrmRouteParts): AnyRoute[] {
       async handler(request) {
         const { bot_id } = request.params;
         await requireBot(parts, bot_id);
-        const before = await pushEndpoint(outbound, bot_id, nowMs());
+        const before = await pushEndpoint(webhookService, bot_id, nowMs());
         if (!before.enabled) {
           const updated_at = new Date(nowMs()).toISOString();
           await editEndpoint(endpoints, before.id, (standing) => ({

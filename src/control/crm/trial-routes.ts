@@ -23,8 +23,8 @@ const SessionId = Type.String({ minLength: 1, maxLength: 200, description: 'A pa
 
 /** Trying a mapper or a pre-fetch before it goes live (D-51: tried on a real past call). */
 export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
-  const { outbound, prefetch } = parts;
-  const { nowMs } = outbound;
+  const { webhookService, prefetch } = parts;
+  const { nowMs } = webhookService;
   return [
     route({
       method: 'POST',
@@ -56,7 +56,7 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
       async handler({ params, body }) {
         const push = body.push ?? (await savedPush(parts, params.bot_id));
         const call = await endedCall(parts, params.bot_id, body.session_id);
-        const variables = afterCallVariables(call, outbound.system, new Date(nowMs()).toISOString());
+        const variables = afterCallVariables(call, webhookService.system, new Date(nowMs()).toISOString());
         const rendered = renderPush(push, call, variables);
         return { status: 200, json: { ...rendered, url: maskedUrl(rendered.url) } };
       },
@@ -85,9 +85,9 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
         const push = await savedPush(parts, bot_id);
         const call = await endedCall(parts, bot_id, request.body.session_id);
         const now = nowMs();
-        const target = await pushTarget(outbound, bot_id, push, call, now);
+        const target = await pushTarget(webhookService, bot_id, push, call, now);
         if (typeof target === 'string') throw new AppError('conflict', target);
-        const variables = afterCallVariables(call, outbound.system, new Date(now).toISOString());
+        const variables = afterCallVariables(call, webhookService.system, new Date(now).toISOString());
         const delivery = newDelivery(
           {
             id: `msg_${randomBytes(16).toString('hex')}`,
@@ -98,8 +98,8 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
           },
           now,
         );
-        const outcome = await sendDelivery(outbound.http, delivery, target, now, request.signal);
-        await outbound.deliveries.log(delivery.endpoint_id, outcome.log);
+        const outcome = await sendDelivery(webhookService.http, delivery, target, now, request.signal);
+        await webhookService.deliveries.log(delivery.endpoint_id, outcome.log);
         return { status: 200, json: { delivered: outcome.delivered, attempt: outcome.log } };
       },
     }),
@@ -140,7 +140,7 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
         const bot = await requireBot(parts, params.bot_id);
         const tried = body.prefetch ? { ...bot, crm_prefetch: body.prefetch } : bot;
         const fields = body.variables ?? {};
-        const system = outbound.system(bot.timezone, new Date(nowMs()).toISOString());
+        const system = webhookService.system(bot.timezone, new Date(nowMs()).toISOString());
         return {
           status: 200,
           json: await prefetch(tried, { system, call: fields, crm: fields }, signal),
@@ -152,14 +152,14 @@ export function pushTrialRoutes(parts: CrmRouteParts): AnyRoute[] {
 
 async function savedPush(parts: CrmRouteParts, botId: string): Promise<PostCallPush> {
   await requireBot(parts, botId);
-  const push = await parts.outbound.pushOf(botId);
+  const push = await parts.webhookService.pushOf(botId);
   if (!push) throw new AppError('conflict', 'the bot has no post-call push; save one first');
   return push;
 }
 
 async function endedCall(parts: CrmRouteParts, botId: string, sessionId: string): Promise<RecordFacts> {
   await requireBot(parts, botId);
-  const call = await parts.outbound.call(sessionId);
+  const call = await parts.webhookService.call(sessionId);
   if (call?.bot_id !== botId || call.deleted_at != null) {
     throw invalidBody('/session_id', 'this bot has no call with this session_id');
   }

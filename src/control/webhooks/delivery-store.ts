@@ -47,7 +47,7 @@ export type DeliverySending = Pick<
 >;
 
 /**
- * Outbound messages: the queue of those that wait, the finished ones that can be replayed, and a log of attempts. Every
+ * WebhookService messages: the queue of those that wait, the finished ones that can be replayed, and a log of attempts. Every
  * promise resolves when what it says is on disk.
  */
 export class DeliveryStore {

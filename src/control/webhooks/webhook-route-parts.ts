@@ -3,10 +3,10 @@ import { API_PREFIX } from '../../contracts/http-names.ts';
 import { AppError } from '../../platform/app-error.ts';
 import type { AuditLog } from '../audit/audit-log.ts';
 import type { Endpoint } from './endpoint-store.ts';
-import type { Outbound } from './outbound.ts';
+import type { WebhookService } from './webhook-service.ts';
 
 export interface WebhookRouteParts {
-  outbound: Outbound;
+  webhookService: WebhookService;
   audit: Pick<AuditLog, 'record'>;
 }
 
@@ -28,8 +28,8 @@ export function changedMeanwhile(): AppError {
 }
 
 /** Throws `not_found` for an unknown id. */
-export function webhook(outbound: Outbound, id: string): Endpoint {
-  const endpoint = outbound.endpoints.get(id);
+export function webhook(webhookService: WebhookService, id: string): Endpoint {
+  const endpoint = webhookService.endpoints.get(id);
   if (!endpoint || endpoint.url === null) throw new AppError('not_found', 'there is no such webhook');
   return endpoint;
 }

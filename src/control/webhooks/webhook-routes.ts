@@ -8,7 +8,7 @@ import { etagOf, requireMatch } from '../http/etag.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { type Endpoint, editEndpoint, newEndpoint, withNewSecret } from './endpoint-store.ts';
-import type { Outbound } from './outbound.ts';
+import type { WebhookService } from './webhook-service.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
 import {
   changedMeanwhile,
@@ -40,8 +40,8 @@ export function webhookRoutes(parts: WebhookRouteParts): AnyRoute[] {
   return [...editRoutes(parts), ...webhookUseRoutes(parts)];
 }
 
-function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
-  const { endpoints, box, nowMs } = outbound;
+function editRoutes({ webhookService, audit }: WebhookRouteParts): AnyRoute[] {
+  const { endpoints, box, nowMs } = webhookService;
   const view = (endpoint: Endpoint) => webhookView(endpoint, box);
   const note = (request: AuditedRequest, action: string, before: Endpoint | null, after: Endpoint | null) =>
     audit.record({
@@ -64,7 +64,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
           schema: Type.Object({ items: Type.Array(WebhookView) }),
         },
       },
-      handler: async () => ({ status: 200, json: { items: webhooksOf(outbound).map(view) } }),
+      handler: async () => ({ status: 200, json: { items: webhooksOf(webhookService).map(view) } }),
     }),
     route({
       method: 'POST',
@@ -97,7 +97,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
         409: { description: `There are ${MAX_WEBHOOKS} webhooks already` },
       },
       async handler(request) {
-        if (webhooksOf(outbound).length >= MAX_WEBHOOKS) {
+        if (webhooksOf(webhookService).length >= MAX_WEBHOOKS) {
           throw new AppError('conflict', `there are ${MAX_WEBHOOKS} webhooks already; remove one first`);
         }
         const { body } = request;
@@ -110,7 +110,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
             description: body.description ?? '',
             types: body.types,
             bot_ids: body.bot_ids ?? null,
-            headers_sealed: sealHeaders(body.headers, outbound),
+            headers_sealed: sealHeaders(body.headers, webhookService),
           },
           box.seal(secret),
           nowMs(),
@@ -134,7 +134,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       params: WebhookId,
       responses: { 200: { description: 'The webhook without its secrets', schema: WebhookView } },
       async handler({ params }) {
-        const endpoint = webhook(outbound, params.webhook_id);
+        const endpoint = webhook(webhookService, params.webhook_id);
         return { status: 200, headers: { etag: etagOf(endpoint.version) }, json: view(endpoint) };
       },
     }),
@@ -166,7 +166,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
         412: { description: 'It has changed meanwhile' },
       },
       async handler(request) {
-        const before = webhook(outbound, request.params.webhook_id);
+        const before = webhook(webhookService, request.params.webhook_id);
         requireMatch(request.headers, before.version);
         const { headers, enabled, ...fields } = request.body;
         if (fields.url !== undefined) checkUrl(fields.url);
@@ -174,7 +174,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
         const after: Endpoint = {
           ...before,
           ...fields,
-          ...(headers === undefined ? {} : { headers_sealed: sealHeaders(headers, outbound) }),
+          ...(headers === undefined ? {} : { headers_sealed: sealHeaders(headers, webhookService) }),
           ...(enabled === undefined ? {} : switched(before, enabled, now)),
           version: before.version + 1,
           updated_at: now,
@@ -194,10 +194,10 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       params: WebhookId,
       responses: { 204: { description: 'It is gone' }, 412: { description: 'It has changed meanwhile' } },
       async handler(request) {
-        const before = webhook(outbound, request.params.webhook_id);
+        const before = webhook(webhookService, request.params.webhook_id);
         requireMatch(request.headers, before.version);
         await endpoints.remove(before.id);
-        await outbound.deliveries.removeEndpoint(before.id);
+        await webhookService.deliveries.removeEndpoint(before.id);
         await note(request, 'webhook.delete', before, null);
         return { status: 204 };
       },
@@ -215,7 +215,7 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
       body: { schema: RotateBody, optional: true, example: { overlap_hours: 24 } },
       responses: { 200: { description: 'The new secret', schema: RotateView } },
       async handler(request) {
-        const before = webhook(outbound, request.params.webhook_id);
+        const before = webhook(webhookService, request.params.webhook_id);
         const secret = newWebhookSecret();
         const overlapMs = (request.body?.overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR_MS;
         const after = await editEndpoint(endpoints, before.id, (standing) =>
@@ -229,8 +229,8 @@ function editRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
   ];
 }
 
-function webhooksOf(outbound: Outbound): Endpoint[] {
-  return outbound.endpoints
+function webhooksOf(webhookService: WebhookService): Endpoint[] {
+  return webhookService.endpoints
     .all()
     .filter((endpoint) => endpoint.url !== null)
     .sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
@@ -245,14 +245,14 @@ function switched(before: Endpoint, enabled: boolean, now: string): Pick<Endpoin
   };
 }
 
-function sealHeaders(headers: Record<string, string> | undefined, outbound: Outbound): string | null {
+function sealHeaders(headers: Record<string, string> | undefined, webhookService: WebhookService): string | null {
   if (headers === undefined || Object.keys(headers).length === 0) return null;
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
   const own = Object.keys(lower).find((name) => isOwnHeader(name));
   if (own !== undefined) throw invalidBody(`/headers/${own}`, `the header ${own} is set by the platform`);
-  return outbound.box.seal(JSON.stringify(lower));
+  return webhookService.box.seal(JSON.stringify(lower));
 }
 
 function checkUrl(text: string): void {

@@ -18,8 +18,8 @@ import { AttemptResult, DeliveriesView, ReplayBody, ReplayView } from './webhook
 import { deliveriesView } from './webhook-views.ts';
 
 /** Trying a webhook, looking at what it was sent, and sending that again. */
-export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRoute[] {
-  const { deliveries, nowMs } = outbound;
+export function webhookUseRoutes({ webhookService, audit }: WebhookRouteParts): AnyRoute[] {
+  const { deliveries, nowMs } = webhookService;
   return [
     route({
       method: 'POST',
@@ -37,7 +37,7 @@ export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRou
         409: { description: 'The webhook is disabled' },
       },
       async handler(request) {
-        const endpoint = webhook(outbound, request.params.webhook_id);
+        const endpoint = webhook(webhookService, request.params.webhook_id);
         const now = nowMs();
         const delivery = newDelivery(
           {
@@ -53,9 +53,9 @@ export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRou
           },
           now,
         );
-        const target = await targetOf(outbound, delivery, now);
+        const target = await targetOf(webhookService, delivery, now);
         if (typeof target === 'string') throw new AppError('conflict', `${target}; enable it first`);
-        const outcome = await sendDelivery(outbound.http, delivery, target, now, request.signal);
+        const outcome = await sendDelivery(webhookService.http, delivery, target, now, request.signal);
         await deliveries.log(endpoint.id, outcome.log);
         return { status: 200, json: { delivered: outcome.delivered, attempt: outcome.log } };
       },
@@ -71,7 +71,7 @@ export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRou
       query: DeliveriesQuery,
       responses: { 200: { description: 'Secrets are masked', schema: DeliveriesView } },
       async handler({ params, query }) {
-        const { id } = webhook(outbound, params.webhook_id);
+        const { id } = webhook(webhookService, params.webhook_id);
         return { status: 200, json: await deliveriesView(deliveries, id, query.state) };
       },
     }),
@@ -88,9 +88,9 @@ export function webhookUseRoutes({ outbound, audit }: WebhookRouteParts): AnyRou
       body: { schema: ReplayBody, example: { from: '2026-01-31T00:00:00Z', to: '2026-01-31T12:00:00Z' } },
       responses: { 200: { description: 'How many wait to be sent now', schema: ReplayView } },
       async handler(request) {
-        const { id } = webhook(outbound, request.params.webhook_id);
+        const { id } = webhook(webhookService, request.params.webhook_id);
         const outcome = await replay(deliveries, id, request.body, nowMs());
-        outbound.wake();
+        webhookService.wake();
         await audit.record({
           ...causedBy(request, 'webhook.replay'),
           target: `webhook:${id}`,

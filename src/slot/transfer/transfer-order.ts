@@ -17,10 +17,10 @@ export interface TransferOrder {
 export type TransferChoice =
   | { status: 'ok'; order: TransferOrder }
   | { status: 'no_number_configured' }
-  /** The model named a place that the bot does not have, or none where there are several. */
+  /** The model named a target that the bot does not have, or none where there are several. */
   | { status: 'unknown_target'; known: string[] };
 
-interface Place {
+interface TransferTarget {
   name: string | null;
   destination: string;
   headers: Record<string, string>;
@@ -31,9 +31,8 @@ interface Place {
 const MAX_HEADERS = 20;
 
 /**
- * Finds the place for a transfer (R63). Only what the bot configures is
- * ever called: a number that the model or the caller names is none. Without a name the policy's escalation target
- * counts, or the only place there is.
+ * Finds the target of a transfer (R63). Only what the bot configures is ever called: a number that the model or the
+ * caller names is none. Without a name the policy's escalation target counts, or the only one there is.
  */
 export function chooseTransfer(
   config: Pick<
@@ -43,26 +42,26 @@ export function chooseTransfer(
   variables: Variables,
   asked: { target: string; reason: string },
 ): TransferChoice {
-  const places = [...targetPlaces(config.transfer_targets), ...numberPlaces(config.transfer_numbers)];
-  const usable = places
-    .map((place) => ({ ...place, destination: renderTemplate(place.destination, variables).trim() }))
+  const targets = [...listedTargets(config.transfer_targets), ...targetsByName(config.transfer_numbers)];
+  const usable = targets
+    .map((target) => ({ ...target, destination: renderTemplate(target.destination, variables).trim() }))
     .filter(({ destination }) => isDestination(destination));
   const named = asked.target || escalationTarget(config.conversation_policy);
   const wanted = named.trim().toLowerCase();
-  const matches = (place: Place) => place.name?.toLowerCase() === wanted;
-  const place = wanted === '' && usable.length === 1 ? usable[0] : usable.find(matches);
-  if (!place) {
-    if (usable.length === 0 || places.some(matches)) return { status: 'no_number_configured' };
+  const matches = (target: TransferTarget) => target.name?.toLowerCase() === wanted;
+  const target = wanted === '' && usable.length === 1 ? usable[0] : usable.find(matches);
+  if (!target) {
+    if (usable.length === 0 || targets.some(matches)) return { status: 'no_number_configured' };
     return { status: 'unknown_target', known: usable.flatMap(({ name }) => name ?? []) };
   }
-  const message = place.message ?? textOf(config.pre_transfer_message);
+  const message = target.message ?? textOf(config.pre_transfer_message);
   return {
     status: 'ok',
     order: {
-      destination: place.destination,
-      target: place.name,
+      destination: target.destination,
+      target: target.name,
       reason: asked.reason,
-      headers: renderHeaders(place.headers, variables, { keepCase: true }),
+      headers: renderHeaders(target.headers, variables, { keepCase: true }),
       message: message === null ? null : renderTemplate(message, variables),
     },
   };
@@ -76,9 +75,9 @@ function isDestination(text: string): boolean {
   );
 }
 
-function targetPlaces(value: unknown): Place[] {
+function listedTargets(value: unknown): TransferTarget[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).flatMap((target): Place[] => {
+  return value.filter(isRecord).flatMap((target): TransferTarget[] => {
     // The interface leaves the inner shape open (D-26); a plane of another make may say `number`.
     const destination = textOf(target.destination) ?? textOf(target.number);
     if (destination === null) return [];
@@ -94,14 +93,14 @@ function targetPlaces(value: unknown): Place[] {
 }
 
 /** Name to number; a foreign control plane may serve a plain list. */
-function numberPlaces(value: unknown): Place[] {
-  const place = (name: string | null, destination: unknown): Place[] =>
+function targetsByName(value: unknown): TransferTarget[] {
+  const named = (name: string | null, destination: unknown): TransferTarget[] =>
     textOf(destination) === null
       ? []
       : [{ name, destination: String(destination), headers: {}, message: null }];
-  if (Array.isArray(value)) return value.flatMap((number) => place(null, number));
+  if (Array.isArray(value)) return value.flatMap((number) => named(null, number));
   if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, number]) => place(name, number));
+  return Object.entries(value).flatMap(([name, number]) => named(name, number));
 }
 
 function headerTemplates(value: unknown): Record<string, string> {

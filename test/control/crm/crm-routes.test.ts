@@ -94,7 +94,7 @@ t.test('R153 a push that 410 has disabled is enabled by hand and replayed', asyn
     ((await s.ask('GET', `${CRM}/push/deliveries?state=dead`)).json as { deliveries: { id: string }[] })
       .deliveries;
   while ((await dead()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  while (s.outbound.endpoints.get('bot:clinic')?.enabled)
+  while (s.webhookService.endpoints.get('bot:clinic')?.enabled)
     await new Promise((resolve) => setTimeout(resolve, 20));
   t.equal((await s.ask('POST', `${CRM}/push/test`, { session_id: 's1' })).status, 409);
   receiver.answer = status(200);

@@ -42,13 +42,13 @@ t.test('an ended call reaches its webhook once, signed for both secrets of a rot
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   const second = newWebhookSecret();
-  await editEndpoint(f.outbound.endpoints, endpoint.id, (standing) =>
+  await editEndpoint(f.webhookService.endpoints, endpoint.id, (standing) =>
     withNewSecret(standing, testBox.seal(second), f.clock.nowMs(), HOUR),
   );
   await f.startCall('s1');
   await f.endCall('s1');
   await f.endCall('s1');
-  await until(async () => (await f.outbound.deliveries.pendingCount()) === 0 && receiver.seen.length > 0);
+  await until(async () => (await f.webhookService.deliveries.pendingCount()) === 0 && receiver.seen.length > 0);
   await settled();
   t.equal(receiver.seen.length, 1, 'a repeated result makes no second message');
   const [message] = receiver.seen;
@@ -100,11 +100,11 @@ t.test('a receiver that fails is asked again on the plan, then the message is a 
     }
     await until(() => receiver.seen.length === index + 1);
     await until(async () => {
-      const [row] = await f.outbound.deliveries.list(endpoint.id, { limit: 1 });
+      const [row] = await f.webhookService.deliveries.list(endpoint.id, { limit: 1 });
       return row?.attempts_total === index + 1;
     });
   }
-  const [dead] = await f.outbound.deliveries.list(endpoint.id, { limit: 5 });
+  const [dead] = await f.webhookService.deliveries.list(endpoint.id, { limit: 5 });
   t.match(dead, { state: 'dead', attempts_total: 10, last_status: 500, last_error: /answered 500/ });
   f.clock.move(100 * HOUR);
   await settled();
@@ -113,12 +113,12 @@ t.test('a receiver that fails is asked again on the plan, then the message is a 
   t.equal(new Set(receiver.seen.map((seen) => seen.headers['webhook-timestamp'])).size, 10);
 
   receiver.answer = ok;
-  t.same(await replay(f.outbound.deliveries, endpoint.id, { delivery_id: dead?.id }, f.clock.nowMs()), {
+  t.same(await replay(f.webhookService.deliveries, endpoint.id, { delivery_id: dead?.id }, f.clock.nowMs()), {
     replayed: 1,
     more: false,
   });
-  f.outbound.wake();
-  await until(async () => (await f.outbound.deliveries.get(dead?.id ?? ''))?.state === 'delivered');
+  f.webhookService.wake();
+  await until(async () => (await f.webhookService.deliveries.get(dead?.id ?? ''))?.state === 'delivered');
   t.equal(receiver.seen.at(-1)?.headers['webhook-id'], dead?.id);
 });
 
@@ -152,7 +152,7 @@ t.test('Retry-After of 429 and 503 is honoured, that of other answers is not', a
   await f.startCall('s1');
   await f.endCall('s1');
   const nextIn = async () => {
-    const [row] = await f.outbound.deliveries.list(endpoint.id, { limit: 1 });
+    const [row] = await f.webhookService.deliveries.list(endpoint.id, { limit: 1 });
     return row?.state === 'pending' && row.attempts > 0 ? row.next_attempt_ms - f.clock.nowMs() : null;
   };
   await until(async () => (await nextIn()) !== null);
@@ -170,14 +170,14 @@ t.test('410 disables the receiver; what waits for it is given up, nothing new is
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   await f.startCall('s1');
   await f.endCall('s1');
-  await until(() => f.outbound.endpoints.get(endpoint.id)?.enabled === false);
-  t.match(f.outbound.endpoints.get(endpoint.id)?.disabled, { reason: /410/ });
+  await until(() => f.webhookService.endpoints.get(endpoint.id)?.enabled === false);
+  t.match(f.webhookService.endpoints.get(endpoint.id)?.disabled, { reason: /410/ });
   await f.startCall('s2');
   await f.endCall('s2');
   await settled();
   t.equal(receiver.seen.length, 1);
   t.same(
-    (await f.outbound.deliveries.list(endpoint.id, { limit: 9 })).map((row) => row.state),
+    (await f.webhookService.deliveries.list(endpoint.id, { limit: 9 })).map((row) => row.state),
     ['dead'],
   );
 });
@@ -189,8 +189,8 @@ t.test('a redirect is a failure, and its place is never asked', async (t) => {
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
   await f.startCall('s1');
   await f.endCall('s1');
-  await until(async () => (await f.outbound.deliveries.attempts(endpoint.id)).length === 1);
-  t.match(await f.outbound.deliveries.attempts(endpoint.id), [{ error: /redirects are not followed/ }]);
+  await until(async () => (await f.webhookService.deliveries.attempts(endpoint.id)).length === 1);
+  t.match(await f.webhookService.deliveries.attempts(endpoint.id), [{ error: /redirects are not followed/ }]);
   t.same(
     receiver.seen.map((seen) => seen.path),
     ['/in'],
@@ -264,8 +264,8 @@ t.test('many slow receivers with a backlog leave the others their turn', async (
     await f.startCall(`s${call}`);
     await f.endCall(`s${call}`);
   }
-  await until(async () => (await f.outbound.deliveries.pendingCount()) === 210);
-  f.outbound.start();
+  await until(async () => (await f.webhookService.deliveries.pendingCount()) === 210);
+  f.webhookService.start();
   await until(() => slow.seen.length === 32);
   t.equal(quick.seen.length, 0, 'all places are taken by the slow ones');
   await until(() => quick.seen.length >= 2);
@@ -286,13 +286,13 @@ t.test('the log keeps the last 50 attempts, with no secret in them', async (t) =
     await f.startCall(`s${call}`);
     await f.endCall(`s${call}`);
   }
-  await until(async () => (await f.outbound.deliveries.pendingCount()) === 0);
+  await until(async () => (await f.webhookService.deliveries.pendingCount()) === 0);
   t.equal(receiver.seen.length, MAX_LOGGED_ATTEMPTS + 7);
   t.match(receiver.seen[0], {
     path: '/in?token=geheim123&b=2',
     headers: { authorization: 'Bearer swordfish' },
   });
-  const attempts = await f.outbound.deliveries.attempts(endpoint.id);
+  const attempts = await f.webhookService.deliveries.attempts(endpoint.id);
   t.equal(attempts.length, MAX_LOGGED_ATTEMPTS);
   t.notMatch(JSON.stringify(attempts), /swordfish|AAECAwQ/);
   t.equal(new URL(attempts[0]?.request.url ?? '').search, '?token=***&b=***');
@@ -332,7 +332,7 @@ t.test('a clock that was set back by a year keeps no message waiting', async (t)
   await until(() => receiver.seen.length === 1);
   await settled();
   f.clock.jump(-365 * 24 * HOUR);
-  f.outbound.wake();
+  f.webhookService.wake();
   await until(() => receiver.seen.length === 2);
 });
 
@@ -345,7 +345,7 @@ t.test('a deleted call takes its messages and its log lines with it', async (t) 
     await f.startCall(id);
     await f.endCall(id);
   }
-  await until(async () => (await f.outbound.deliveries.attempts(endpoint.id)).length === 2);
+  await until(async () => (await f.webhookService.deliveries.attempts(endpoint.id)).length === 2);
   await f.calls.erase('s1', {
     receipt_id: 'rcp_1',
     session_id: 's1',
@@ -355,12 +355,12 @@ t.test('a deleted call takes its messages and its log lines with it', async (t) 
     recording: 'none',
     exports_gone_by: new Date(f.clock.nowMs()).toISOString(),
   });
-  await until(async () => (await f.outbound.deliveries.list(endpoint.id, { limit: 9 })).length === 1);
+  await until(async () => (await f.webhookService.deliveries.list(endpoint.id, { limit: 9 })).length === 1);
   t.same(
-    (await f.outbound.deliveries.attempts(endpoint.id)).map((attempt) => attempt.session_id),
+    (await f.webhookService.deliveries.attempts(endpoint.id)).map((attempt) => attempt.session_id),
     ['s2'],
   );
-  t.equal(await f.outbound.deliveries.pendingCount(), 1);
+  t.equal(await f.webhookService.deliveries.pendingCount(), 1);
 });
 
 t.test('a call that was given up as lost is told when its results come after all', async (t) => {
@@ -385,11 +385,11 @@ t.test('a removed bot leaves no push, no log and no secret behind', async (t) =>
   f.pushes.set('clinic', { enabled: true, push_url: `http://crm.example.test:${receiver.port}/` });
   await f.startCall('s1');
   await f.endCall('s1');
-  await until(async () => (await f.outbound.deliveries.attempts('bot:clinic')).length === 1);
-  await f.outbound.forgetBot('clinic');
-  t.equal(f.outbound.endpoints.get('bot:clinic'), null);
-  t.same(await f.outbound.deliveries.attempts('bot:clinic'), []);
-  t.equal(await f.outbound.deliveries.pendingCount(), 0);
+  await until(async () => (await f.webhookService.deliveries.attempts('bot:clinic')).length === 1);
+  await f.webhookService.forgetBot('clinic');
+  t.equal(f.webhookService.endpoints.get('bot:clinic'), null);
+  t.same(await f.webhookService.deliveries.attempts('bot:clinic'), []);
+  t.equal(await f.webhookService.deliveries.pendingCount(), 0);
 });
 
 t.test('a receiver whose secret cannot be opened is tried on the plan like any other failure', async (t) => {
@@ -397,22 +397,22 @@ t.test('a receiver whose secret cannot be opened is tried on the plan like any o
   const receiver = await startReceiver();
   t.teardown(() => Promise.all([f.close(), receiver.close()]));
   const endpoint = await f.webhook(`http://hooks.example.test:${receiver.port}/in`);
-  const intact = f.outbound.box.open;
-  f.outbound.box.open = () => {
+  const intact = f.webhookService.box.open;
+  f.webhookService.box.open = () => {
     throw new Error('the key is gone');
   };
   t.teardown(() => {
-    f.outbound.box.open = intact;
+    f.webhookService.box.open = intact;
   });
   await f.startCall('s1');
   await f.endCall('s1');
   await until(async () => {
-    const [row] = await f.outbound.deliveries.list(endpoint.id, { limit: 1 });
+    const [row] = await f.webhookService.deliveries.list(endpoint.id, { limit: 1 });
     return row?.attempts === 1;
   });
-  t.match(await f.outbound.deliveries.list(endpoint.id, { limit: 1 }), [
+  t.match(await f.webhookService.deliveries.list(endpoint.id, { limit: 1 }), [
     { state: 'pending', last_error: /key file/, next_attempt_ms: f.clock.nowMs() + 5 * SECOND },
   ]);
-  f.outbound.box.open = intact;
+  f.webhookService.box.open = intact;
   await untilWithTime(f.clock, () => receiver.seen.length === 1);
 });

@@ -122,7 +122,7 @@ t.test('R153 a changed URL counts for what waits already, and takes back a disab
   f.pushes.set('clinic', { enabled: true, push_url: `http://crm.example.test:${gone.port}/` });
   await f.startCall('s1');
   await f.endCall('s1');
-  await until(() => f.outbound.endpoints.get('bot:clinic')?.enabled === false);
+  await until(() => f.webhookService.endpoints.get('bot:clinic')?.enabled === false);
   await f.startCall('s2');
   await f.endCall('s2');
   await until(async () => (await f.calls.get('s2'))?.integration_log.length === 1);
@@ -179,7 +179,7 @@ t.test('R40 the examples of the API docs work on a real call', async (t) => {
   const here = (url: string) =>
     url.replace('https://crm.example.com', `http://crm.example.test:${receiver.port}`);
   const prefetch = createCrmPrefetch({
-    http: f.outbound.http,
+    http: f.webhookService.http,
     secretsOf: async () => ({ crm_token: 'swordfish' }),
     nowIso: () => '2026-03-01T08:00:00.000Z',
   });

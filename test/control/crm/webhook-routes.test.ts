@@ -126,7 +126,7 @@ t.test('dead letters of a time range are sent again with one request', async (t)
   const { webhook } = created.json as unknown as Created;
   await s.startCall('s1');
   await s.endCall('s1');
-  await until(() => s.outbound.endpoints.get(webhook.id)?.enabled === false);
+  await until(() => s.webhookService.endpoints.get(webhook.id)?.enabled === false);
   const path = `/webhooks/${webhook.id}`;
   t.match((await s.ask('GET', `${path}/deliveries?state=dead`)).json, {
     deliveries: [{ state: 'dead', last_status: 410, session_id: 's1' }],

@@ -12,7 +12,7 @@ import { DeliveryStore } from './delivery-store.ts';
 import { BOT_PUSH_PREFIX, createEndpointStore } from './endpoint-store.ts';
 import type { TargetParts } from './targets.ts';
 
-export interface OutboundParts {
+export interface WebhookServiceParts {
   store: KeyValueStore;
   http: GuardedHttp;
   box: SecretBox;
@@ -29,7 +29,7 @@ export interface OutboundParts {
 }
 
 /** Everything that tells other systems about calls: webhooks and the post-call push, behind one queue. */
-export interface Outbound extends TargetParts {
+export interface WebhookService extends TargetParts {
   http: GuardedHttp;
   deliveries: DeliveryStore;
   /** For the store of the call records. */
@@ -48,7 +48,7 @@ const PRUNE_EVERY_MS = 3_600_000;
 /** A queue that could not be read at the start is read again after this. */
 const READ_AGAIN_MS = 5_000;
 
-export function createOutbound(parts: OutboundParts): Outbound {
+export function createWebhookService(parts: WebhookServiceParts): WebhookService {
   const { store, http, box, pushOf, secretsOf, call, system, noteIntegration, logger, clock, timeoutMs } =
     parts;
   const nowMs = () => clock?.nowMs() ?? Date.now();
