@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { loadCallerAudio } from '../src/cli/caller-audio.ts';
 import { atLevel, speak } from '../src/cli/scenario/caller-sounds.ts';
 import { seededNoise } from '../src/cli/scenario/seeded-noise.ts';
 import { levelDbfs } from '../src/cli/voice-tracker.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../src/contracts/limits.ts';
 import { findEngineData } from '../src/platform/engine-programs.ts';
+import { projectPath } from '../src/platform/project-paths.ts';
 
 /**
  * Speech with known turn ends, by construction: whole sentences of human clips and synthetic voices, a pause spliced in
@@ -16,6 +18,10 @@ export interface LabelledTurn {
   endSample: number;
   pauseMs: number;
   noiseDbfs: number | null;
+  /** What is said, and from when on an engine would tell it. */
+  words: { word: string; endSample: number }[];
+  /** What the bot had said before; empty where that does not matter. */
+  botSaid: string;
 }
 
 const DATA = '/usr/share/pocketsphinx/test/data';
@@ -74,30 +80,62 @@ export interface SpeechSource {
   speech: Int16Array;
   /** Where a pause may be spliced in. */
   pauseAt: number;
+  words: LabelledTurn['words'];
+  botSaid: string;
 }
 
 export async function speechSources(): Promise<SpeechSource[]> {
   const sources: SpeechSource[] = [];
+  const words = labelledWords();
   for (const name of HUMAN) {
     const path = findEngineData(`${DATA}/${name}`);
     if (!path) throw new Error(`${name} is missing; install the Debian package pocketsphinx-testdata`);
     const speech = voicedPart(atLevel(await loadCallerAudio(path), SPEECH_DBFS));
-    sources.push({ kind: 'human', speech, pauseAt: quietestMoment(speech, 0.3, 0.75) });
+    const pauseAt = quietestMoment(speech, 0.3, 0.75);
+    const botSaid = name.startsWith('tidigits') ? 'What is your account number?' : '';
+    sources.push({ kind: 'human', speech, pauseAt, words: wordsOf(words.get(name), speech), botSaid });
   }
   for (const [index, voice] of VOICES.entries()) {
-    for (const marked of SENTENCES) sources.push(await synthetic(marked, voice, 150 + 8 * index));
+    for (const [number, marked] of SENTENCES.entries()) {
+      const { speech, pauseAt } = await synthetic(marked, voice, 150 + 8 * index);
+      const said = wordsOf(words.get(`${voice} ${number + 1}`), speech);
+      sources.push({ kind: 'synthetic', speech, pauseAt, words: said, botSaid: '' });
+    }
   }
   return sources;
 }
 
 /** The beginning spoken alone tells roughly where it ends within the whole; the quietest moment near there is the place. */
-async function synthetic(marked: string, voice: string, wordsPerMinute: number): Promise<SpeechSource> {
+async function synthetic(
+  marked: string,
+  voice: string,
+  wordsPerMinute: number,
+): Promise<Pick<SpeechSource, 'speech' | 'pauseAt'>> {
   const [beginning = '', rest = ''] = marked.split('|');
   const whole = await speak(beginning + rest.trimStart(), voice, wordsPerMinute);
   const speech = voicedPart(atLevel(whole, SPEECH_DBFS));
   const alone = voicedPart(await speak(beginning, voice, wordsPerMinute));
   const share = alone.length / speech.length;
-  return { kind: 'synthetic', speech, pauseAt: quietestMoment(speech, share - 0.08, share + 0.02) };
+  return { speech, pauseAt: quietestMoment(speech, share - 0.08, share + 0.02) };
+}
+
+/** The lines of labelled-words.txt by the names of their sentences. */
+function labelledWords(): ReadonlyMap<string, string> {
+  const lines = readFileSync(projectPath('bench/labelled-words.txt'), 'utf8').split('\n');
+  return new Map(
+    lines.flatMap((line) => {
+      const [name, words] = line.split(' = ');
+      return name === undefined || words === undefined ? [] : [[name, words] as const];
+    }),
+  );
+}
+
+function wordsOf(line: string | undefined, speech: Int16Array): SpeechSource['words'] {
+  if (line === undefined) throw new Error('bench/labelled-words.txt lacks a sentence of the labelled set');
+  return [...line.matchAll(/(\S+) (\d+)/g)].map(([, word = '', thousandths]) => ({
+    word,
+    endSample: Math.round((Number(thousandths) * speech.length) / 1_000),
+  }));
 }
 
 function labelled(
@@ -106,13 +144,22 @@ function labelled(
   noiseDbfs: number | null,
   seed: number,
 ): LabelledTurn {
-  const { kind, speech, pauseAt } = source;
-  const pauseSamples = (pauseMs * LINE_RATE_HZ) / 1000;
+  const { kind, speech, pauseAt, botSaid } = source;
+  const words = source.words.map(({ word, endSample }) => ({
+    word,
+    endSample: LEAD_SAMPLES + endSample + (endSample > pauseAt ? pauseSamplesOf(pauseMs) : 0),
+  }));
+  const pauseSamples = pauseSamplesOf(pauseMs);
   const samples = new Int16Array(LEAD_SAMPLES + speech.length + pauseSamples + TAIL_SAMPLES);
   samples.set(speech.subarray(0, pauseAt), LEAD_SAMPLES);
   samples.set(speech.subarray(pauseAt), LEAD_SAMPLES + pauseAt + pauseSamples);
   if (noiseDbfs !== null) seededNoise(seed)(samples, noiseDbfs);
-  return { kind, samples, endSample: LEAD_SAMPLES + speech.length + pauseSamples, pauseMs, noiseDbfs };
+  const endSample = LEAD_SAMPLES + speech.length + pauseSamples;
+  return { kind, samples, endSample, pauseMs, noiseDbfs, words, botSaid };
+}
+
+function pauseSamplesOf(pauseMs: number): number {
+  return (pauseMs * LINE_RATE_HZ) / 1000;
 }
 
 /** The middle of the quietest 60 ms between two shares of a sentence: between two words, mostly. */

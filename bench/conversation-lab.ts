@@ -1,6 +1,6 @@
-import type { Replay, TurnLab } from '../src/cli/turnlab/turn-lab.ts';
+import type { Replay, ReplaySettings, TurnLab } from '../src/cli/turnlab/turn-lab.ts';
 import { LINE_RATE_HZ } from '../src/contracts/limits.ts';
-import type { VadConfig } from '../src/contracts/runtime-config.ts';
+import type { TurnJudge } from '../src/slot/listen/turn-model.ts';
 import {
   backchannels,
   type LabelledTurn,
@@ -13,7 +13,7 @@ import { quantile } from './spread.ts';
 
 /** How turns and interruptions are judged on material whose truth is known. */
 export interface JudgedSet {
-  strategy: 'smart_turn' | 'silence';
+  judge: Judge;
   /** Turns that were called over before their last word, where nothing was spliced in. */
   natural: Rate;
   naturalHuman: Rate;
@@ -22,11 +22,21 @@ export interface JudgedSet {
   splicedByPause: { pauseMs: number; rate: Rate }[];
   /** Of all: called over so early that the bot would have been heard before the caller went on. */
   heard: Rate;
+  /** The same of those with a pause, and with providers that take less. */
+  heardSpliced: Rate;
+  heardSplicedSooner: Rate;
   /** Turns that were called over more than 1.2 s after their last word, or never. */
   late: Rate;
   waitMsP50: number | null;
   waitMsP95: number | null;
+  /** Where nothing was spliced in: whole sentences, said in one go. */
+  wholeWaitMsP50: number | null;
+  wholeWaitMsP95: number | null;
 }
+
+/** Who calls turns over: the turn model, the words alone, both together, or silence. */
+export const JUDGES = ['acoustics', 'words', 'both', 'silence'] as const;
+export type Judge = (typeof JUDGES)[number];
 
 export interface JudgedInterruptions {
   /** Whole sentences over the bot that did not cut it. */
@@ -46,33 +56,96 @@ const LATE_SAMPLES = 1.2 * LINE_RATE_HZ;
 /** What model and voice take at good providers (350 and 150 ms); a turn is taken back until then. */
 export const PROVIDERS_MS = 500;
 const PROVIDERS_SAMPLES = (PROVIDERS_MS * LINE_RATE_HZ) / 1000;
+/** The quickest that are in use. */
+export const QUICK_PROVIDERS_MS = 300;
+const QUICK_PROVIDERS_SAMPLES = (QUICK_PROVIDERS_MS * LINE_RATE_HZ) / 1000;
 
-/** The labelled turns through voice activity, turn model and turn machine. */
-export async function judgeTurns(lab: TurnLab, share: number, vad: VadConfig): Promise<JudgedSet> {
-  const judged: { turn: LabelledTurn; early: boolean; heard: boolean; waitSamples: number | null }[] = [];
+/** Lets the words alone decide: whoever stops has finished, as far as the sound goes. */
+const alwaysComplete: TurnJudge = {
+  judge: async () => ({ decidedBy: 'model', probability: 1, computeMs: 0 }),
+  close: async () => undefined,
+};
+
+/** The labelled turns through voice activity, turn model and turn machine, once for each judge. */
+export async function judgeTurns(
+  lab: TurnLab,
+  share: number,
+  textMs: number,
+): Promise<Record<Judge, JudgedSet>> {
+  const judged: Record<Judge, JudgedTurn[]> = { acoustics: [], words: [], both: [], silence: [] };
   for (const turn of await labelledTurns(share)) {
     const heard = await lab.hear({ caller: turn.samples, bot: new Int16Array(0) });
-    const { turns, speech } = await lab.replay(heard, { vad });
-    const early = turns.filter((found) => found.decidedAt < turn.endSample);
-    const end = turns.find((found) => found.decidedAt >= turn.endSample);
-    judged.push({
-      turn,
-      early: early.length > 0,
-      heard: early.some((found) => {
-        const goesOn = speech.find((span) => span.from >= found.to)?.from ?? turn.endSample;
-        return goesOn - found.decidedAt > PROVIDERS_SAMPLES;
-      }),
-      waitSamples: end ? end.decidedAt - turn.endSample : null,
-    });
+    for (const judge of JUDGES) {
+      const replay = await lab.replay(heard, settingsOf(judge, turn, textMs));
+      judged[judge].push(judgedTurn(turn, replay));
+    }
   }
-  const waits = judged.flatMap(({ waitSamples }) => (waitSamples === null ? [] : [toMs(waitSamples)]));
-  const sorted = Float64Array.from(waits).sort();
-  const early = (of: typeof judged) => rateOf(of.filter((one) => one.early).length, of.length);
+  return {
+    acoustics: judgedSet('acoustics', judged.acoustics),
+    words: judgedSet('words', judged.words),
+    both: judgedSet('both', judged.both),
+    silence: judgedSet('silence', judged.silence),
+  };
+}
+
+function settingsOf(judge: Judge, turn: LabelledTurn, textMs: number): ReplaySettings {
+  const words = {
+    language: 'en',
+    spoken: turn.words,
+    textSamples: (textMs * LINE_RATE_HZ) / 1000,
+    botSaid: turn.botSaid,
+  };
+  switch (judge) {
+    case 'acoustics':
+      return { vad: {} };
+    case 'words':
+      return { vad: {}, words, judge: alwaysComplete };
+    case 'both':
+      return { vad: {}, words };
+    case 'silence':
+      return { vad: { turn_model: 'off' } };
+  }
+}
+
+interface JudgedTurn {
+  turn: LabelledTurn;
+  isEarly: boolean;
+  /** The longest that providers may take for nobody to hear an answer that came too early; 0 where none did. */
+  heardSamples: number;
+  waitSamples: number | null;
+}
+
+function judgedTurn(turn: LabelledTurn, { turns, speech }: Replay): JudgedTurn {
+  const early = turns.filter((found) => found.decidedAt < turn.endSample);
+  const end = turns.find((found) => found.decidedAt >= turn.endSample);
+  const untilHeard = early.map((found) => {
+    const goesOn = speech.find((span) => span.from >= found.to)?.from ?? turn.endSample;
+    return goesOn - found.decidedAt;
+  });
+  return {
+    turn,
+    isEarly: early.length > 0,
+    heardSamples: Math.max(0, ...untilHeard),
+    waitSamples: end ? end.decidedAt - turn.endSample : null,
+  };
+}
+
+function judgedSet(judge: Judge, judged: readonly JudgedTurn[]): JudgedSet {
+  const waitsOf = (of: readonly JudgedTurn[]) =>
+    Float64Array.from(
+      of.flatMap(({ waitSamples }) => (waitSamples === null ? [] : [toMs(waitSamples)])),
+    ).sort();
+  const share = (of: readonly JudgedTurn[], is: (one: JudgedTurn) => boolean) =>
+    rateOf(of.filter(is).length, of.length);
+  const early = (of: readonly JudgedTurn[]) => share(of, ({ isEarly }) => isEarly);
   const spliced = judged.filter(({ turn }) => turn.pauseMs > 0);
   const natural = judged.filter(({ turn }) => turn.pauseMs === 0);
   const pauses = [...new Set(spliced.map(({ turn }) => turn.pauseMs))].sort((one, other) => one - other);
+  const isHeard = (one: JudgedTurn) => one.heardSamples > PROVIDERS_SAMPLES;
+  const waits = waitsOf(judged);
+  const wholeWaits = waitsOf(natural);
   return {
-    strategy: vad.turn_model === 'off' ? 'silence' : 'smart_turn',
+    judge,
     natural: early(natural),
     naturalHuman: early(natural.filter(({ turn }) => turn.kind === 'human')),
     spliced: early(spliced),
@@ -80,13 +153,14 @@ export async function judgeTurns(lab: TurnLab, share: number, vad: VadConfig): P
       pauseMs,
       rate: early(spliced.filter(({ turn }) => turn.pauseMs === pauseMs)),
     })),
-    heard: rateOf(judged.filter((one) => one.heard).length, judged.length),
-    late: rateOf(
-      judged.filter(({ waitSamples }) => waitSamples === null || waitSamples > LATE_SAMPLES).length,
-      judged.length,
-    ),
-    waitMsP50: quantile(sorted, 0.5),
-    waitMsP95: quantile(sorted, 0.95),
+    heard: share(judged, isHeard),
+    heardSpliced: share(spliced, isHeard),
+    heardSplicedSooner: share(spliced, (one) => one.heardSamples > QUICK_PROVIDERS_SAMPLES),
+    late: share(judged, ({ waitSamples }) => waitSamples === null || waitSamples > LATE_SAMPLES),
+    waitMsP50: quantile(waits, 0.5),
+    waitMsP95: quantile(waits, 0.95),
+    wholeWaitMsP50: quantile(wholeWaits, 0.5),
+    wholeWaitMsP95: quantile(wholeWaits, 0.95),
   };
 }
 

@@ -1,11 +1,14 @@
 import { TurnLab } from '../src/cli/turnlab/turn-lab.ts';
 import { projectPath } from '../src/platform/project-paths.ts';
 import {
+  JUDGES,
+  type Judge,
   type JudgedInterruptions,
   type JudgedSet,
   judgeInterruptions,
   judgeTurns,
   PROVIDERS_MS,
+  QUICK_PROVIDERS_MS,
 } from './conversation-lab.ts';
 import {
   CONVERSATION_BOT,
@@ -26,7 +29,7 @@ export interface ConversationPlan extends WirePlan {
 
 export interface ConversationFigures {
   wires: WireFigures[];
-  turns: JudgedSet[];
+  turns: Record<Judge, JudgedSet>;
   overlaps: JudgedInterruptions;
   goals: Goal[];
 }
@@ -38,6 +41,16 @@ export interface Goal {
   found: number | null;
   met: boolean;
 }
+
+/** The text of a turn comes at once: the later it does, the less of what was decided too early is heard. */
+const TEXT_MS = 0;
+
+const JUDGE_NAMES: Record<Judge, string> = {
+  acoustics: 'the turn model',
+  words: 'the words alone',
+  both: 'the turn model and the words',
+  silence: 'silence alone',
+};
 
 /** Runs both halves. `onFleet` gets the fleet as soon as it runs, because its processes outlive a broken-off bench. */
 export async function benchConversation(
@@ -57,10 +70,7 @@ export async function benchConversation(
   say('labelled turns through voice activity, turn model and turn machine');
   const lab = await TurnLab.open(process.env.MODEL_DIR ?? projectPath('models'), { turnModel: true });
   try {
-    const turns = [
-      await judgeTurns(lab, plan.share, {}),
-      await judgeTurns(lab, plan.share, { turn_model: 'off' }),
-    ];
+    const turns = await judgeTurns(lab, plan.share, TEXT_MS);
     say(`${plan.noiseMinutes} minutes of noise, real interruptions and signs of listening over the bot`);
     const overlaps = await judgeInterruptions(lab, plan);
     return { wires, turns, overlaps, goals: goalsOf(wires, turns, overlaps) };
@@ -71,7 +81,7 @@ export async function benchConversation(
 
 function goalsOf(
   wires: readonly WireFigures[],
-  turns: readonly JudgedSet[],
+  turns: Record<Judge, JudgedSet>,
   overlaps: JudgedInterruptions,
 ): Goal[] {
   const atMost = (what: string, limit: number, found: number | null | undefined): Goal => ({
@@ -84,7 +94,8 @@ function goalsOf(
     wires.find(({ wire }) => wire === 'json'),
     wires.find(({ wire }) => wire === 'partner'),
   ];
-  const smart = turns.find(({ strategy }) => strategy === 'smart_turn');
+  const { acoustics, both } = turns;
+  const slower = (both.wholeWaitMsP50 ?? Number.NaN) - (acoustics.wholeWaitMsP50 ?? Number.NaN);
   const percent = (share: number | null | undefined) => (share == null ? null : share * 100);
   return [
     atMost('opening audio after the answer, p95 ms', 250, json?.openingMs.p95),
@@ -93,9 +104,10 @@ function goalsOf(
     atMost('onset to silence, p95 ms', 350, json?.onsetToPauseMs.p95),
     atMost('decision to last frame, max ms', 20, json?.decisionToLastFrameMs.max),
     atMost('decision to last frame on the partner stream, max ms', 60, partner?.decisionToLastFrameMs.max),
-    atMost('premature turn ends with the turn model, %', 3, percent(smart?.natural.share)),
-    atMost('the same with a pause spliced into the sentence, %', 3, percent(smart?.spliced.share)),
-    atMost(`of these, heard with providers of ${PROVIDERS_MS} ms, %`, 3, percent(smart?.heard.share)),
+    atMost('premature turn ends by model and words, %', 3, percent(both.natural.share)),
+    atMost('the same with a pause spliced into the sentence, %', 3, percent(both.spliced.share)),
+    atMost(`of these, heard with providers of ${PROVIDERS_MS} ms, %`, 8, percent(both.heardSpliced.share)),
+    atMost('whole sentences slower by the words, p50 ms', 20, slower),
     atMost('false barge-ins per hour of noise', 1, overlaps.noiseCuts / overlaps.noiseHours),
   ];
 }
@@ -113,9 +125,10 @@ export function describeConversation(figures: ConversationFigures): string[] {
       row('decision to last frame ms', spread(wire.decisionToLastFrameMs)),
     );
   }
-  for (const set of figures.turns) {
+  for (const judge of JUDGES) {
+    const set = figures.turns[judge];
     lines.push(
-      `turn ends by ${set.strategy === 'silence' ? 'silence alone' : 'the turn model'}, labelled by construction`,
+      `turn ends by ${JUDGE_NAMES[judge]}, labelled by construction`,
       row('premature', describeRate(set.natural)),
       row('  human clips', describeRate(set.naturalHuman)),
       row('premature, pause spliced in', describeRate(set.spliced)),
@@ -124,8 +137,11 @@ export function describeConversation(figures: ConversationFigures): string[] {
         'of all, heard by the caller',
         `${describeRate(set.heard)} if model and voice take ${PROVIDERS_MS} ms`,
       ),
+      row('  of those with a pause', describeRate(set.heardSpliced)),
+      row(`  in ${QUICK_PROVIDERS_MS} ms`, describeRate(set.heardSplicedSooner)),
       row('late (over 1.2 s)', describeRate(set.late)),
       row('wait after last word ms', `p50 ${set.waitMsP50 ?? '-'}, p95 ${set.waitMsP95 ?? '-'}`),
+      row('  whole sentences', `p50 ${set.wholeWaitMsP50 ?? '-'}, p95 ${set.wholeWaitMsP95 ?? '-'}`),
     );
   }
   const { overlaps } = figures;

@@ -17,17 +17,20 @@ const sorted = (keys: Iterable<string>) => [...keys].sort();
 const NAMES = 'src/control/runtime-config/transliteration/known-names.txt';
 const ANSWERS = 'src/slot/amd/answer-phrases.txt';
 const OVERLAPS = 'src/slot/turn/phrases.txt';
+const ENDINGS = 'src/slot/turn/open-endings.txt';
+const ASKED_NUMBERS = 'src/slot/turn/asked-numbers.txt';
+const SPOKEN_DIGITS = 'src/slot/turn/spoken-digits.txt';
 const CALLER_LINES = 'src/slot/speak/caller-lines.txt';
 const NUMBER_WORDS = 'src/slot/speak/text/normalise/number-words.txt';
 const SHORT_FORMS = 'src/slot/speak/text/short-forms.txt';
 const RESCUE_LINES = 'src/providers/spoken-lines/rescue-lines.txt';
 const FILLER_LINES = 'src/providers/spoken-lines/filler-lines.txt';
-const OF_TEXTS = [CALLER_LINES, NUMBER_WORDS, RESCUE_LINES];
+const OF_TEXTS = [CALLER_LINES, NUMBER_WORDS, RESCUE_LINES, SPOKEN_DIGITS];
 
 t.test('every table can be read, and the built program has it as the sources do', async (t) => {
   t.same(
     TABLES,
-    sorted([NAMES, ANSWERS, OVERLAPS, SHORT_FORMS, FILLER_LINES, ...OF_TEXTS]),
+    sorted([NAMES, ANSWERS, OVERLAPS, ENDINGS, ASKED_NUMBERS, SHORT_FORMS, FILLER_LINES, ...OF_TEXTS]),
     'a new table is checked here',
   );
   for (const path of TABLES) {
@@ -81,6 +84,17 @@ t.test('each language has all that the others have', async (t) => {
     sorted(kindsOf(ANSWERS).keys()),
   );
 
+  for (const [language, kinds] of kindsOf(ENDINGS)) t.same(kinds, ['open', 'doubtful', 'whole'], language);
+  t.same(sorted(kindsOf(ENDINGS).keys()), sorted(texts(SPOKEN_DIGITS).keys()));
+  for (const [language, words] of texts(SPOKEN_DIGITS)) {
+    const wanted = [...'0123456789', 'two', 'double', 'months', 'between'];
+    t.same(
+      wanted.filter((name) => !words.has(name)),
+      [],
+      language,
+    );
+  }
+
   const english = texts(CALLER_LINES).get('en');
   for (const [language, lines] of texts(CALLER_LINES)) {
     t.same([...lines.keys()], [...(english?.keys() ?? [])], language);
@@ -98,6 +112,23 @@ t.test('each language has all that the others have', async (t) => {
     t.ok(language === 'other' || ['INR', 'percent', 'lakh'].every((key) => words.has(key)), language);
   }
 });
+
+t.test(
+  'an ending stands in one list of its language, and is not longer than what is looked at',
+  async (t) => {
+    const kinds = new Map<string, string>();
+    for (const [section, phrases] of lists(ENDINGS)) {
+      const [language = '', kind = ''] = section.split(' ');
+      for (const phrase of phrases) {
+        const key = `${language} ${phrase}`;
+        if (kinds.has(key)) t.fail(`[${section}] ${phrase} stands in ${kinds.get(key)}, too`);
+        kinds.set(key, kind);
+        if (phrase.split(' ').length > 4) t.fail(`[${section}] ${phrase} is longer than four words`);
+      }
+    }
+    t.ok(kinds.size > 500);
+  },
+);
 
 t.test('a name and a spelling stand once', async (t) => {
   const spelled = new Set<string>();

@@ -27,11 +27,20 @@ t.test('the conversation bench in its quick form measures every figure', async (
     t.ok(wire.replyGapMs.n > wire.unanswered, 'most were answered');
     t.ok(wire.onsetToPauseMs.n + wire.missedBargeIns > 0, 'somebody broke in');
   }
-  for (const set of figures.turns) {
+  for (const set of Object.values(figures.turns)) {
     t.ok(set.natural.of > 0 && set.spliced.of > 0);
     t.ok(set.natural.count < set.natural.of, 'not every turn ends too early');
     t.ok((set.waitMsP50 ?? 0) > 100);
   }
+  const { acoustics, both } = figures.turns;
+  const rates = `${describeRate(acoustics.spliced)} by ear, ${describeRate(both.spliced)} with the words`;
+  t.ok(
+    3 * both.spliced.count < 2 * acoustics.spliced.count,
+    `RT-04 words end fewer turns too early: ${rates}`,
+  );
+  t.ok(both.heardSpliced.count <= acoustics.heardSpliced.count, 'and callers hear fewer of them');
+  const slower = (both.wholeWaitMsP50 ?? 0) - (acoustics.wholeWaitMsP50 ?? 0);
+  t.ok(slower <= 20, `whole sentences wait ${slower} ms longer`);
   t.ok(figures.overlaps.missed.of > 0 && figures.overlaps.missed.count < figures.overlaps.missed.of);
   t.ok(figures.goals.length >= 8);
 });

@@ -244,14 +244,59 @@ t.test(
 );
 
 t.test('who goes on before the answer is heard is answered once, to all they said', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['I want', 'a loan'] });
+  const call = await earsUnderTest(t, { texts: ['I asked for', 'a loan'] });
   await call.hear(speech);
   t.ok(await call.until('take_turn'));
   call.speechInput.turns.send({ type: 'reply_begun', reply: 1, isProtected: false });
   await call.hear(speech);
   t.match(call.of('withdraw'), [{ reply: 1, turn: 1 }]);
   for (let round = 0; round < 60 && call.of('take_turn').length < 2; round++) await call.hear(silence(0.1));
-  t.match(call.of('take_turn')[1], { text: 'I want a loan' });
+  t.match(call.of('take_turn')[1], { text: 'I asked for a loan' });
+});
+
+t.test('RT-04 who ends in words that promise more is let finish, and is heard as one turn', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
+  await call.hear(speech);
+  await call.hear(silence(0.2));
+  t.equal(call.at.flushes, 1, 'the text is there');
+  t.same(call.of('take_turn'), [], 'and promises more');
+  await call.hear(speech);
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'I want to cancel my subscription', decidedBy: 'silence_rule' }]);
+  t.same(call.of('withdraw'), []);
+});
+
+t.test('RT-05 an engine that ends a turn at words that promise more is waited for, too', async (t) => {
+  const call = await earsUnderTest(t, { detectsTurns: true });
+  await call.hear(silence(1));
+  call.tell().onTurn?.({ type: 'end', text: 'I want to cancel my', confidence: null });
+  await call.hear(silence(1));
+  t.same(call.of('take_turn'), []);
+  call.tell().onTurn?.({ type: 'end', text: 'subscription', confidence: null });
+  t.match(call.of('take_turn'), [{ text: 'I want to cancel my subscription', decidedBy: 'stt' }]);
+});
+
+t.test('RT-82 half a number that the bot has asked for is waited for', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['nine eight seven six', 'five four three two one zero'] });
+  call.speechInput.waits.botSaid('What is your phone number?');
+  await call.hear(speech);
+  await call.hear(silence(1.05));
+  t.equal(call.at.flushes, 1);
+  t.same(call.of('take_turn'), []);
+  await call.hear(speech);
+  t.ok(await call.until('take_turn'));
+  t.match(call.of('take_turn'), [{ text: 'nine eight seven six five four three two one zero' }]);
+});
+
+t.test('RT-51 nothing is prepared for words that promise more', async (t) => {
+  const call = await earsUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
+  await call.hear(speech);
+  call.tell().onInterim('I want to cancel my');
+  await call.hear(silence(1));
+  t.same(
+    call.probable.filter(({ turn }) => turn > 0),
+    [],
+  );
 });
 
 t.test('"hello?" while the bot owes an answer takes nothing back', async (t) => {

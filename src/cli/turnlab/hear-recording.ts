@@ -1,6 +1,7 @@
 import { FRAME_SAMPLES, LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
 import { NoiseFloor } from '../../slot/listen/noise-floor.ts';
+import type { TurnVerdict } from '../../slot/listen/turn-model.ts';
 import type { VoiceActivity } from '../../slot/listen/voice-activity.ts';
 
 /** Both sides of a call on one clock, 8 kHz. */
@@ -20,6 +21,8 @@ export interface HeardRecording extends Recording {
   probabilities: Float32Array;
   /** When the bot was heard. */
   botSpans: Span[];
+  /** What the turn model has said of stretches of the caller's side, by their samples: the same in every replay. */
+  verdicts: Map<string, TurnVerdict>;
 }
 
 /** A frame of the bot at or above this level is its voice; ambient sound lies below. */
@@ -39,7 +42,7 @@ export async function hearRecording(recording: Recording, vad: VoiceActivity): P
     const window = caller.subarray(index * VAD_WINDOW_SAMPLES, (index + 1) * VAD_WINDOW_SAMPLES);
     probabilities[index] = noise.gate(await vad.probability(window), level(window));
   }
-  return { caller, bot, probabilities, botSpans: voicedSpans(bot, level) };
+  return { caller, bot, probabilities, botSpans: voicedSpans(bot, level), verdicts: new Map() };
 }
 
 function voicedSpans(samples: Int16Array, level: (frame: Int16Array) => number): Span[] {

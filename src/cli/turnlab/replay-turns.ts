@@ -1,17 +1,32 @@
 import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { SpeechSegmenter } from '../../slot/listen/speech-segmenter.ts';
-import type { TurnJudge } from '../../slot/listen/turn-model.ts';
+import type { TurnJudge, TurnVerdict } from '../../slot/listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES, TURN_PRE_ROLL_SAMPLES } from '../../slot/listen/turn-window.ts';
 import { createTurnMachine, step } from '../../slot/turn/turn-machine.ts';
 import { samplesOf, turnRules } from '../../slot/turn/turn-rules.ts';
 import { dueTimer } from '../../slot/turn/turn-timers.ts';
 import type { DecidedBy, TurnAction, TurnEvent, TurnState } from '../../slot/turn/turn-types.ts';
+import { TurnWaits } from '../../slot/turn/turn-waits.ts';
 import type { HeardRecording, Span } from './hear-recording.ts';
 
 /** What is tried out. */
 export interface ReplaySettings {
   vad: VadConfig;
+  /** What the caller says, where it is known; else every turn has a text that promises nothing. */
+  words?: KnownWords;
+  /** In place of the turn model. */
+  judge?: TurnJudge;
+}
+
+interface KnownWords {
+  /** BCP 47. */
+  language: string;
+  spoken: readonly { word: string; endSample: number }[];
+  /** How long a text takes that was asked for. */
+  textSamples: number;
+  /** What the bot had said before. */
+  botSaid?: string;
 }
 
 /** What the turn machine made of a recording; positions are samples of its clock. */
@@ -48,7 +63,8 @@ const NEVER_SAMPLES = 48 * 3_600 * LINE_RATE_HZ;
 /**
  * Replays the caller's side through segmenter, turn model and turn machine as a slot does. The bot is heard when the
  * recording has it, whatever the machine decides: what changes is only when turns end and who is interrupted. Words are
- * not known: a text comes at once for every turn, and speech over the bot takes the floor by its length alone.
+ * not known unless they are given: a text comes at once for every turn, and speech over the bot takes the floor by its
+ * length alone.
  */
 export async function replayTurns(
   heard: HeardRecording,
@@ -69,14 +85,19 @@ class Replayer {
   private readonly state: TurnState;
   private readonly usesModel: boolean;
   private readonly threshold: number;
+  private readonly words: KnownWords | undefined;
+  private readonly ownJudge: TurnJudge | undefined;
   private readonly queue: { at: number; event: TurnEvent }[] = [];
   private speechSamples = 0;
+  private toldWords = 0;
   private speechFrom = 0;
   private botSpan = -1;
 
   constructor(heard: HeardRecording, settings: ReplaySettings, turnModel: TurnJudge) {
     this.heard = heard;
     this.turnModel = turnModel;
+    this.ownJudge = settings.judge;
+    this.words = settings.words;
     this.segmenter = new SpeechSegmenter(settings.vad);
     this.usesModel = settings.vad.turn_model !== 'off';
     this.threshold = settings.vad.turn_threshold ?? 0.5;
@@ -87,8 +108,12 @@ class Replayer {
       max_call_duration_seconds: NEVER_SAMPLES / LINE_RATE_HZ,
     };
     const strategy = this.usesModel ? 'model' : 'silence';
+    const waits = new TurnWaits(settings.vad, this.words?.language, () => undefined);
+    waits.botSaid(this.words?.botSaid ?? '');
+    const wordWaitSamples = (text: string, probability: number | null) =>
+      this.words ? waits.wordSamples(text, probability) : 0;
     this.state = createTurnMachine({
-      ...turnRules(config, { strategy, givesInterims: false, flushAtStop: false }),
+      ...turnRules(config, { strategy, givesInterims: false, flushAtStop: false, wordWaitSamples }),
       reEngageSamples: NEVER_SAMPLES,
       fillerSamples: NEVER_SAMPLES,
       rescueSamples: NEVER_SAMPLES,
@@ -179,7 +204,9 @@ class Replayer {
         const { turn } = action;
         // Without words, only how long the caller speaks can tell that they mean it.
         const meaning = this.state.turn?.isInterruptionCandidate ? 'backchannel' : 'interruption';
-        this.queue.push({ at, event: { type: 'final', turn, text: 'speech', meaning } });
+        const text = this.words ? this.wordsUntil(at) : 'speech';
+        const textAt = at + (this.words?.textSamples ?? 0);
+        this.queue.push({ at: textAt, event: { type: 'final', turn, text, meaning } });
         return;
       }
       case 'take_turn':
@@ -204,13 +231,23 @@ class Replayer {
     }
   }
 
+  /** What was said since the last text. */
+  private wordsUntil(at: number): string {
+    const spoken = this.words?.spoken ?? [];
+    const from = this.toldWords;
+    while ((spoken[this.toldWords]?.endSample ?? Number.POSITIVE_INFINITY) <= at) this.toldWords++;
+    return spoken
+      .slice(from, this.toldWords)
+      .map(({ word }) => word)
+      .join(' ');
+  }
+
   private async judge(action: Extract<TurnAction, { type: 'judge' }>, at: number): Promise<void> {
     const { turn, epoch } = action;
     let probability: number | null = null;
     if (this.usesModel && this.speechSamples >= TURN_MIN_SPEECH_SAMPLES) {
       const from = Math.max(0, (this.state.turn?.fromSample ?? 0) - TURN_PRE_ROLL_SAMPLES);
-      const segment = this.heard.caller.slice(from, action.toSample);
-      const verdict = await this.turnModel.judge(segment, VERDICT_DEADLINE_MS);
+      const verdict = await this.verdictOn(from, action.toSample);
       if (verdict.decidedBy === 'model') probability = verdict.probability;
     }
     const complete = probability === null ? null : probability > this.threshold;
@@ -218,5 +255,16 @@ class Replayer {
       at: at + samplesOf(VERDICT_MS),
       event: { type: 'verdict', turn, epoch, complete, probability },
     });
+  }
+
+  private async verdictOn(from: number, to: number): Promise<TurnVerdict> {
+    const segment = () => this.heard.caller.slice(from, to);
+    if (this.ownJudge) return this.ownJudge.judge(segment());
+    const key = `${from}-${to}`;
+    const known = this.heard.verdicts.get(key);
+    if (known) return known;
+    const verdict = await this.turnModel.judge(segment(), VERDICT_DEADLINE_MS);
+    this.heard.verdicts.set(key, verdict);
+    return verdict;
   }
 }

@@ -106,19 +106,21 @@ export class SpeechInput {
         },
       },
     });
-    this.waits = new TurnWaits(vad, hooks.onPauseLearned);
+    const language = spokenLanguage(config);
+    this.waits = new TurnWaits(vad, language, hooks.onPauseLearned);
     this.turns = new TurnDriver({
       rules: turnRules(config, {
         strategy: strategy(),
         givesInterims: givesInterims(),
         // The decision about a turn follows its stop within 50 ms, and a text asked for sooner may be half a one.
         flushAtStop: false,
+        wordWaitSamples: (text, probability) => this.waits.wordSamples(text, probability),
       }),
       waits: this.waits,
       turnModel,
       turnThreshold: vad.turn_threshold ?? 0.5,
       meaningOf: interruptionJudge({
-        language: spokenLanguage(config),
+        language,
         minWords: config.min_words_interruption,
         ...(vad.backchannels ? { backchannels: vad.backchannels } : {}),
         ...(vad.stop_phrases ? { stops: vad.stop_phrases } : {}),

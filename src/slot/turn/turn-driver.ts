@@ -259,7 +259,10 @@ export class TurnDriver {
   private askForText(turnId: number): void {
     const { turn } = this.state;
     if (turn?.id === turnId && turn.isDecided && turn.interim !== '') {
-      this.options.hooks.onProbableEnd(turnId, joined(turn.settledText, turn.interim));
+      const text = joined(turn.settledText, turn.interim);
+      // Words that promise more are not the last ones, or the turn is not over.
+      const wait = this.state.rules.wordWaitSamples(text, turn.probability);
+      if (turn.lastSpeechSample + wait <= this.now) this.options.hooks.onProbableEnd(turnId, text);
     }
     void this.flush(turnId);
   }

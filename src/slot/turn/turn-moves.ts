@@ -50,6 +50,8 @@ export function considerEnd(state: TurnState, turn: CallerTurn, actions: TurnAct
   enter(state, 'deciding');
   const { rules } = state;
   turn.decidedBy = 'silence_rule';
+  // What was judged before the caller went on says nothing of the words since.
+  turn.probability = null;
   if (rules.strategy === 'stt') {
     trustEngine(state, turn);
     arm(state, 'stt_doubt', turn.lastSpeechSample + rules.sttDoubtSamples);
@@ -123,7 +125,10 @@ function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): 
   actions.push({ type: 'flush', turn: turn.id });
 }
 
-/** The text is there; the turn is taken unless the bot may not be interrupted now, or it holds no words. */
+/**
+ * The text is there; the turn is taken unless the bot may not be interrupted now, or it holds no words, or words that
+ * promise more.
+ */
 export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   disarm(state, ...INTERRUPTION_TIMERS, ...END_TIMERS, 'final_wait');
   if (turn.settledText === '') {
@@ -138,7 +143,21 @@ export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]
     return;
   }
   if (state.reply) takeFloor(state, turn, actions);
-  take(state, turn, actions);
+  if (!promisesMore(state, turn)) take(state, turn, actions);
+}
+
+/** Its last words may undo what was decided by ear: the caller has time to go on, and then it is over. */
+function promisesMore(state: TurnState, turn: CallerTurn): boolean {
+  const wait = state.rules.wordWaitSamples(turn.settledText, turn.probability);
+  const due = turn.lastSpeechSample + wait;
+  if (due <= state.nowSample) return false;
+  turn.isDecided = false;
+  turn.decidedBy = 'words';
+  // Nobody is kept waiting by a bot that lets them finish.
+  disarm(state, ...RESPONSE_TIMERS);
+  enter(state, 'deciding');
+  arm(state, 'turn_end', due);
+  return true;
 }
 
 export function take(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {

@@ -1,6 +1,6 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig, VadConfig } from '../../contracts/runtime-config.ts';
-import type { TurnRules, TurnStrategy } from './turn-types.ts';
+import type { TurnRules } from './turn-types.ts';
 
 /** The part of a call's config that turn-taking depends on. */
 export type TurnConfig = Pick<
@@ -19,20 +19,16 @@ const DEFAULT_START_MS = 160;
 /** Until something was measured. */
 const FINAL_WAIT_MS = 1_500;
 
-/** What the machine must know of the engine that listens. */
-export interface EngineFacts {
-  strategy: TurnStrategy;
-  givesInterims: boolean;
-  flushAtStop: boolean;
-}
+/** What the machine must know of the engine that listens, and of the words that it tells. */
+export type HearingFacts = Pick<TurnRules, 'strategy' | 'givesInterims' | 'flushAtStop' | 'wordWaitSamples'>;
 
 /** Turn rules of a call in samples; the defaults are those of D-36. */
-export function turnRules(config: TurnConfig, engine: EngineFacts): TurnRules {
+export function turnRules(config: TurnConfig, hearing: HearingFacts): TurnRules {
   const { vad } = config;
   const maxMs = config.max_call_duration_seconds * 1_000;
   const isWarned = config.max_call_duration_seconds >= WARNED_CALL_SECONDS;
   return {
-    ...engine,
+    ...hearing,
     silenceSamples: samplesOf(vad.turn_silence_ms ?? 700),
     forcedEndSamples: samplesOf(vad.turn_forced_end_ms ?? 1_600),
     verdictWaitSamples: samplesOf(250),

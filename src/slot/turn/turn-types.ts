@@ -86,6 +86,11 @@ export interface TurnRules {
   hangupPauseSamples: number;
   maxDurationSamples: number;
   warningSamples: number;
+  /**
+   * How long after the last word a turn with these words, which the turn model judged so, is not over whatever has
+   * called it over: its words promise more. 0 where they do not.
+   */
+  wordWaitSamples: (text: string, probability: number | null) => number;
 }
 
 /** What words said over the bot mean; the lists behind it depend on the language (RT-12, RT-13). */
@@ -132,7 +137,15 @@ export type TurnEvent =
   | { type: 'caller_activity' }
   | { type: 'timer'; name: TimerName };
 
-export type DecidedBy = 'model' | 'forced_end' | 'silence_rule' | 'stt' | 'interruption' | 'stt_stuck';
+export type DecidedBy =
+  | 'model'
+  | 'forced_end'
+  | 'silence_rule'
+  | 'stt'
+  | 'interruption'
+  | 'stt_stuck'
+  /** Its words promised more, and nothing came. */
+  | 'words';
 
 export interface TakenTurn {
   turn: number;

@@ -1,9 +1,15 @@
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { compileRulePattern } from '../../providers/llm/rule-pattern.ts';
+import { type AskedNumber, askedNumber, numberJudge } from './half-number.ts';
+import { type Ending, endingJudge } from './open-ending.ts';
 import { msOf, samplesOf } from './turn-rules.ts';
 
 /** Changes of the learned wait below this are not worth a line in the record. */
 const TOLD_CHANGE_MS = 30;
+/** From here on the turn model is as sure as it gets; doubtful words wait for the silence of the call and no longer. */
+const SURE = 0.95;
+/** Down from here it is not, and they wait as long as open ones. */
+const UNSURE = 0.5;
 
 /**
  * How long a pause may be before the turn counts as over, at this moment of this call: the bot's setting, what was
@@ -16,15 +22,20 @@ export class TurnWaits {
   private readonly own: readonly AnswerRule[];
   private readonly pauses = new PauseStatistics();
   private readonly onLearned: (silenceMs: number) => void;
+  private readonly endingOf: (text: string) => Ending;
+  private readonly numberEnding: (text: string, asked: AskedNumber) => Ending | null;
   private asked: AnswerWaits | null = null;
+  private askedNumber: AskedNumber | null = null;
   private toldMs: number;
 
-  /** `onLearned` hears every change of the learned wait. */
-  constructor(config: VadConfig, onLearned: (silenceMs: number) => void) {
+  /** `language` is what the caller speaks (BCP 47); `onLearned` hears every change of the learned wait. */
+  constructor(config: VadConfig, language: string | undefined, onLearned: (silenceMs: number) => void) {
     this.base = { silenceMs: config.turn_silence_ms ?? 700, forcedEndMs: config.turn_forced_end_ms ?? 1_600 };
     this.learns = config.learned_pauses ?? true;
     this.asks = config.question_aware ?? true;
     this.own = ownRules(config);
+    this.endingOf = endingJudge(language);
+    this.numberEnding = numberJudge(language);
     this.onLearned = onLearned;
     this.toldMs = this.base.silenceMs;
   }
@@ -35,6 +46,22 @@ export class TurnWaits {
 
   get forcedEndSamples(): number {
     return samplesOf(this.asked?.forcedEndMs ?? this.base.forcedEndMs);
+  }
+
+  /**
+   * How long after the last word a turn with these words is not over, whoever calls it so: up to the forced end where
+   * nobody ends in such words, less where somebody might and `probability` of the turn model says that they have.
+   */
+  wordSamples(text: string, probability: number | null): number {
+    const ending = this.judged(text);
+    if (ending === 'whole') return 0;
+    const forcedEndMs = Math.max(this.base.forcedEndMs, this.asked?.forcedEndMs ?? 0);
+    if (ending === 'open') return samplesOf(forcedEndMs);
+    // Silence alone has been waited for already, or an engine that knows the words.
+    if (probability === null) return 0;
+    const silenceMs = this.learnedMs;
+    const doubt = Math.min(1, Math.max(0, (SURE - probability) / (SURE - UNSURE)));
+    return samplesOf(silenceMs + doubt * Math.max(0, forcedEndMs - silenceMs));
   }
 
   /** The caller went on after a pause within their turn. */
@@ -49,6 +76,13 @@ export class TurnWaits {
   /** What the bot was last heard to say: the caller answers that. */
   botSaid(line: string): void {
     this.asked = this.asks ? waitsAfter(line, this.own) : null;
+    this.askedNumber = this.asks ? askedNumber(line) : null;
+  }
+
+  /** A part of a number counts where the bot has asked for it, or the caller has said that it comes. */
+  private judged(text: string): Ending {
+    const asked = this.askedNumber ?? (this.asks ? askedNumber(text) : null);
+    return (asked && this.numberEnding(text, asked)) ?? this.endingOf(text);
   }
 
   private get learnedMs(): number {

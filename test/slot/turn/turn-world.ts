@@ -45,6 +45,8 @@ export const WALK_RULES: TurnRules = {
   // The random walk looks for states without a way out; the longest way out of all must not hide them.
   maxDurationSamples: Number.MAX_SAFE_INTEGER,
   warningSamples: Number.MAX_SAFE_INTEGER,
+  // Every fifth word promises more.
+  wordWaitSamples: (text) => (/w\d*[05]$/.test(text) ? 1_600 * MS : 0),
 };
 
 /** A named damage to the machine, so that a test can show that the walk would find it. */
