@@ -37,6 +37,7 @@ const ENDINGS: [language: string | undefined, text: string, ending: Ending][] = 
   ['hi-IN', 'mere account mein', 'doubtful'],
   ['hi-IN', 'main kal aaya tha par payment nahi hua and', 'open'],
   ['hi-IN', 'hum kal aaye the', 'whole'],
+  ['hi-IN', 'traffic kaisa he', 'whole'],
   ['en', 'he came and then the', 'open'],
   ['mr', 'मला लोन पाहिजे आणि', 'open'],
   ['mr', 'ठीक आहे', 'whole'],
