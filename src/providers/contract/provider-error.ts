@@ -36,6 +36,21 @@ export function failureClass(error: unknown): FailureClass {
   return details?.class ?? 'transient';
 }
 
+/** Codes of a tool call that cannot be read: our own, and Gemini's, which reads the calls itself. */
+const MALFORMED_CALLS = new Set([
+  'invalid_tool_arguments',
+  'invalid_tool_call',
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+]);
+
+/** Whether a model called a tool in a form that cannot be read: asked again, it mostly does better. */
+export function isMalformedCall(error: unknown): boolean {
+  const details =
+    error instanceof AppError ? (error.details as Partial<ProviderFailure> | undefined) : undefined;
+  return MALFORMED_CALLS.has(details?.vendorCode ?? '');
+}
+
 /** HTTP statuses that mean the same at every vendor (D-34). */
 export function classOfStatus(status: number): FailureClass {
   if (status === 401 || status === 403) return 'auth';

@@ -132,10 +132,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     systemParts: liveSystemParts(config),
     heardText: (replyId) => voice.ledger.heardAnswer(replyId),
     language: spokenLanguage(config),
-    speakableCheck() {
-      const reply = new SpeakableReply(providers.speakable);
-      return (text) => reply.clause(text).spoken !== '';
-    },
+    speakableWords: () => new SpeakableReply(providers.speakable).words,
     report(event, detail) {
       report(event, detail);
       measureTool(measures, voice, event, detail);

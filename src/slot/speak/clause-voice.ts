@@ -7,7 +7,7 @@ import { type LineCache, LineCapture } from './line-cache.ts';
 import type { Pacer } from './pacer.ts';
 import type { Reply, SpeakerHooks, SpokenClause } from './reply.ts';
 import type { SpeechLedger } from './speech-ledger.ts';
-import { type SpeakableOptions, SpeakableReply, toSpeakable } from './text/to-speakable.ts';
+import { type Speakable, type SpeakableOptions, SpeakableReply, toSpeakable } from './text/to-speakable.ts';
 
 /** A reply as its voice knows it. */
 export interface VoicedReply extends Reply {
@@ -54,10 +54,19 @@ export class ClauseVoice {
     return speakable ? new SpeakableReply(speakable) : null;
   }
 
-  /** Resolves when the last of the clause's audio is queued. Throws what the voice failed with. */
-  async speak(reply: VoicedReply, text: string, { isAside = false } = {}): Promise<void> {
+  /**
+   * Resolves when the last of the clause's audio is queued. Throws what the voice failed with. `isLast`: the text ends
+   * here, so that what was kept back of it is spoken now or never.
+   */
+  async speak(
+    reply: VoicedReply,
+    clause: string,
+    { isAside = false, isLast = false }: { isAside?: boolean; isLast?: boolean } = {},
+  ): Promise<void> {
     // An aside comes between the clauses of an answer and is none of them.
-    const spoken = isAside ? this.wordsOf(text) : this.filtered(reply, text);
+    const { spoken, written: text } = isAside
+      ? { spoken: this.wordsOf(clause), written: clause }
+      : this.filtered(reply, clause, isLast);
     if (spoken === '') return;
     const atHand = await this.audioAtHand(reply, spoken);
     if (atHand) this.queue(reply, text, atHand, { spoken, isAside });
@@ -96,11 +105,12 @@ export class ClauseVoice {
     return speakable ? toSpeakable(text, speakable).spoken : text;
   }
 
-  private filtered(reply: VoicedReply, text: string): string {
-    if (!reply.speakable) return text;
-    const { spoken, counts } = reply.speakable.clause(text);
+  private filtered(reply: VoicedReply, text: string, isLast: boolean): Pick<Speakable, 'spoken' | 'written'> {
+    if (!reply.speakable) return { spoken: text, written: text };
+    const speakable = reply.speakable.clause(text, { isLast });
+    const { counts } = speakable;
     if (Object.values(counts).some((count) => count > 0)) this.options.hooks.onFiltered?.(reply, counts);
-    return spoken;
+    return speakable;
   }
 
   private async synthesize(

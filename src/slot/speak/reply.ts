@@ -23,6 +23,8 @@ export type Clause =
       isAside?: boolean;
       /** At line rate, in place of a voice. */
       audio?: Int16Array;
+      /** No more comes of the text that this clause belongs to. */
+      isLast?: boolean;
     };
 
 export interface SpeakerHooks {

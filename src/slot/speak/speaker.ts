@@ -236,6 +236,8 @@ export class Speaker {
         await this.speakClause(reply, clause);
         stage = 'words';
       }
+      stage = 'voice';
+      await this.speakClause(reply, { text: '', isLast: true });
       reply.clausesDone = true;
       reply.settleMade(true);
       this.endWhenPlayed(reply);
@@ -251,12 +253,17 @@ export class Speaker {
   }
 
   private async speakClause(reply: LiveReply, clause: Clause): Promise<void> {
-    const { text, isAside = false, audio } = typeof clause === 'string' ? { text: clause } : clause;
+    const {
+      text,
+      isAside = false,
+      audio,
+      isLast = false,
+    } = typeof clause === 'string' ? { text: clause } : clause;
     // A line that only bridges a wait has nothing to bridge while something is heard.
     if (isAside && (!this.lineIsQuiet() || this.hooks.wantsAside?.(reply, text) === false)) return;
     try {
       if (audio) this.voice.queue(reply, text, audio, { isAside });
-      else await this.voice.speak(reply, text, { isAside });
+      else await this.voice.speak(reply, text, { isAside, isLast });
       if (isAside) this.hooks.onAside?.(reply, text);
     } catch (error) {
       // What comes behind the aside says by itself whether the voice has failed.

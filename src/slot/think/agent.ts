@@ -5,7 +5,7 @@ import { callerLine } from '../speak/caller-lines.ts';
 import type { ToolBox } from '../tools/tool-box.ts';
 import { ToolRunner } from '../tools/tool-runner.ts';
 import type { TransferOutcome } from '../transfer/transfer-machine.ts';
-import { Answer } from './answer.ts';
+import { Answer, type SpeakableWords } from './answer.ts';
 import { History, type ReplyEntry } from './history.ts';
 import { estimateTokens } from './token-estimate.ts';
 
@@ -32,11 +32,8 @@ export interface AgentParts {
   toolBox: ToolBox;
   /** What the caller heard of a reply so far, by its number. */
   heardText: (replyId: number) => string;
-  /**
-   * For each answer of the model: whether anything of a clause can be spoken, asked clause by clause in order. A reply
-   * without such a clause is empty.
-   */
-  speakableCheck?: () => (text: string) => boolean;
+  /** For each answer of the model: what of its clauses can be spoken. A reply without such words is empty. */
+  speakableWords?: () => SpeakableWords;
   /** Language of the voice, BCP 47. */
   language?: string | undefined;
   /** Writes an event of the call. */
@@ -147,7 +144,7 @@ export class Agent {
         return llm.answer(request, signal);
       },
       tools: this.tools,
-      speakableCheck: this.parts.speakableCheck ?? (() => hasLetters),
+      speakableWords: this.parts.speakableWords ?? (() => LETTERS),
       onBound: () => {
         if (turnId !== null) this.bound.add(turnId);
       },
@@ -158,6 +155,8 @@ export class Agent {
   }
 }
 
-function hasLetters(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}
+/** Where nobody says more, whatever has letters can be spoken. */
+const LETTERS: SpeakableWords = {
+  clause: (text) => (/[\p{L}\p{N}]/u.test(text) ? text : ''),
+  end: () => null,
+};

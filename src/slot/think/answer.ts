@@ -1,5 +1,6 @@
 import { monotonicMs } from '../../platform/clock.ts';
 import type { LlmDelta, LlmFinish, ToolCall } from '../../providers/contract/language-model.ts';
+import { isMalformedCall } from '../../providers/contract/provider-error.ts';
 import type { AfterSpeech, ToolOutcome } from '../tools/call-tool.ts';
 import type { ToolRun, ToolRunner } from '../tools/tool-runner.ts';
 import { type AnswerClause, ClauseQueue } from './clause-queue.ts';
@@ -14,6 +15,16 @@ const TOOLS_PER_TURN_MS = 12_000;
 const FILLER_AFTER_MS = 500;
 /** An answer without words is asked for once more before it counts as one. */
 const MAX_EMPTY_ANSWERS = 2;
+/** So often in a reply is a model asked again that called a tool in a form which cannot be read. */
+const MAX_MALFORMED_CALLS = 1;
+
+/** Follows the clauses of one answer of the model in order, and says what of them can be spoken. */
+export interface SpeakableWords {
+  /** The words as they are written; empty where none can be spoken, or where only what follows tells. */
+  clause(text: string): string;
+  /** What was kept back and is spoken after all, as nothing more comes; null where nothing was. */
+  end(): string | null;
+}
 
 export interface AnswerHooks {
   /** The model's first sign of life, and what it remarked. Once. */
@@ -39,7 +50,7 @@ export interface AnswerParts {
   fallbackLine: string | null;
   ask: (signal: AbortSignal) => AsyncIterable<LlmDelta>;
   tools: ToolRunner;
-  speakableCheck: () => (text: string) => boolean;
+  speakableWords: () => SpeakableWords;
   onBound(): void;
   onTransferAsked(callId: string): void;
 }
@@ -52,7 +63,7 @@ export class Answer {
   private settleConfirmed: () => void;
   private wanted: AfterSpeech | null = null;
   private hasWords = false;
-  private isSpeakable: (text: string) => boolean;
+  private speakable: SpeakableWords;
   private lastFinish: LlmFinish | null = null;
   private toolsMs = 0;
   private askedAtMs = 0;
@@ -62,7 +73,7 @@ export class Answer {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.whenConfirmed = promise;
     this.settleConfirmed = resolve;
-    this.isSpeakable = parts.speakableCheck();
+    this.speakable = parts.speakableWords();
     if (!parts.isPreemptive) resolve();
   }
 
@@ -111,9 +122,15 @@ export class Answer {
   private async make(signal: AbortSignal, hooks: AnswerHooks): Promise<void> {
     let rounds = 0;
     let empties = 0;
+    let malformed = 0;
     for (;;) {
       const step: ReplyStep = { text: '', calls: [], results: new Map() };
-      const calls = await this.think(step, signal, hooks);
+      const calls = await this.think(step, signal, hooks).catch((error: unknown) => {
+        if (signal.aborted || !isMalformedCall(error) || ++malformed > MAX_MALFORMED_CALLS) throw error;
+        return null;
+      });
+      // What was said before the call is said, and the model goes on behind it.
+      if (calls === null) continue;
       await this.whenConfirmed;
       signal.throwIfAborted();
       const mayCall = rounds < MAX_TOOL_ROUNDS;
@@ -140,7 +157,7 @@ export class Answer {
     this.askedAtMs = monotonicMs();
     hooks.onAsked?.();
     const deltas = this.parts.ask(signal);
-    this.isSpeakable = this.parts.speakableCheck();
+    this.speakable = this.parts.speakableWords();
     this.parts.entry.steps.push(step);
     try {
       const clauses = thinkAloud(deltas, record, () => {
@@ -148,6 +165,7 @@ export class Answer {
         hooks.onFirstToken(record.note);
       });
       for await (const clause of clauses) this.say(step, clause);
+      this.endText(step);
     } finally {
       this.lastFinish = record.finish;
       hooks.onStep(record);
@@ -156,12 +174,23 @@ export class Answer {
   }
 
   private say(step: ReplyStep, text: string): void {
-    // What no voice can say is heard by nobody, and so it was never said.
-    if (this.isSpeakable(text)) {
-      this.hasWords = true;
-      step.text = step.text === '' ? text : `${step.text} ${text}`;
-    }
+    this.keep(step, this.speakable.clause(text));
     this.queue.push({ text, isAside: false });
+  }
+
+  /** The answer is complete: what began like code and was none is spoken, and the next answer begins afresh. */
+  private endText(step: ReplyStep): void {
+    const rest = this.speakable.end();
+    if (rest === null) return;
+    this.keep(step, rest);
+    this.queue.push({ text: '', isAside: false, isLast: true });
+  }
+
+  /** What no voice can say is heard by nobody, and so it was never said. */
+  private keep(step: ReplyStep, words: string): void {
+    if (words === '') return;
+    this.hasWords = true;
+    step.text = step.text === '' ? words : `${step.text} ${words}`;
   }
 
   /** Runs what the model asked for, side by side. True where the model is to be asked again. */

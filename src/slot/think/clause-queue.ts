@@ -5,6 +5,8 @@ export interface AnswerClause {
   isAside: boolean;
   /** In place of a voice, at line rate. */
   audio?: Int16Array;
+  /** The model has come to the end of an answer, and something of it was kept back until then. */
+  isLast?: boolean;
 }
 
 /**

@@ -89,10 +89,7 @@ export function talk(
     config,
     toolBox: createToolBox(config, { http, ...(extra ? { extra } : {}) }),
     heardText: (id) => heard.get(id) ?? '',
-    speakableCheck: () => {
-      const reply = new SpeakableReply(speakableOptions('en'));
-      return (text) => reply.clause(text).spoken !== '';
-    },
+    speakableWords: () => new SpeakableReply(speakableOptions('en')).words,
     report: (event, detail) => events.push({ event, ...detail }),
   });
   let turns = 0;

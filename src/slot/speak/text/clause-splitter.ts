@@ -202,6 +202,7 @@ const SHORT_FORMS = readLists(import.meta.url, 'short-forms.txt');
 const NEVER_AN_END = new Set(SHORT_FORMS.get('never an end'));
 /** Ends of a sentence only where a new one visibly begins behind them. */
 const PERHAPS_AN_END = new Set(SHORT_FORMS.get('perhaps an end'));
+const TIME_ZONES = new Set(SHORT_FORMS.get('time zones'));
 /** Longer than any word of the lists. */
 const LOOK_BACK_CHARS = 8;
 /** Spaces between a full stop and what follows; more than this many count as a new sentence. */
@@ -221,5 +222,8 @@ function isFullStopAnEnd(text: string, at: number): boolean | null {
   const next = text.slice(at + 1, at + 1 + LOOK_AHEAD_CHARS).trimStart();
   if (next === '') return text.length > at + LOOK_AHEAD_CHARS ? true : null;
   if (lower === 'no') return !/^[\d#]/.test(next);
+  // "3 p.m. IST": a time zone begins no sentence, and it is not known before it has ended.
+  if (/^[A-Z]{1,5}$/.test(next) && text.length <= at + 1 + LOOK_AHEAD_CHARS) return null;
+  if (TIME_ZONES.has(/^[A-Z]{2,5}(?![\p{L}\p{M}])/u.exec(next)?.[0] ?? '')) return false;
   return /^[\p{Lu}\p{Lo}"'“‘]/u.test(next);
 }

@@ -1,5 +1,7 @@
 import { type LeakState, withoutLeaks } from './leaks.ts';
 import type { PackWords } from './normalise/language-pack.ts';
+import { withSiteNames } from './site-names.ts';
+import { withSpokenSigns } from './spoken-signs.ts';
 
 /**
  * Takes out of a clause what cannot be said (RT-39): machine text, markdown, addresses, emoji, and characters that
@@ -41,10 +43,17 @@ export function filterClause(
 /** Taking one mark away can bring another to light ("*_*"); so many rounds, then whatever marks remain go at once. */
 const MAX_ROUNDS = 4;
 
+/**
+ * Words with single spaces between them and at most one sign behind each, which no filter changes; most of what is
+ * said is that, once its numbers are words. Among the letterlike symbols are emoji.
+ */
+const SETTLED = /^(?:(?:(?![\u2100-\u214f])[\p{L}\p{M}])+(?:[,.!?।](?= |$))?(?: (?=[\p{L}\p{M}])|$))+$/u;
+
 /** The part that needs no state: done again it changes nothing. */
 export function cleanText(text: string, words: PackWords, counts: FilterCounts): string {
   let clean = text;
   for (let round = 0; round < MAX_ROUNDS; round++) {
+    if (SETTLED.test(clean) && clean === clean.normalize('NFC')) return clean;
     const next = cleanOnce(clean, words, counts);
     if (next === clean) return clean;
     clean = next;
@@ -62,12 +71,15 @@ function cleanOnce(text: string, words: PackWords, counts: FilterCounts): string
   clean = take('unsafe', clean, /&(?:amp|#38);/gi, '&');
   clean = take('unsafe', clean, /&(?:nbsp|#160|lt|#60|gt|#62);/gi, ' ');
   clean = take('unsafe', clean, /&(?:quot|#34|apos|#39);/gi, "'");
-  for (const [pattern, put] of LEAKED_MARKS) clean = take('leaks', clean, pattern, put);
+  if (/[[(【.]/.test(clean))
+    for (const [pattern, put] of LEAKED_MARKS) clean = take('leaks', clean, pattern, put);
+  clean = withSpokenSigns(clean, words);
   for (const [pattern, put] of LINK_MARKS) clean = take('markdown', clean, pattern, put);
   clean = withSiteNames(clean, words, () => {
     counts.links += 1;
   });
   clean = take('unsafe', clean, /<[a-z/!?][^<>]{0,200}>/gi, ' ');
+  if (clean.includes('--')) clean = take('markdown', clean, TABLE_RULE, '');
   for (const [pattern, put] of MARKDOWN) clean = take('markdown', clean, pattern, put);
   clean = take('emoji', clean, EMOTICON, '');
   clean = take('emoji', clean, EMOJI, ' ');
@@ -98,15 +110,15 @@ const LINK_MARKS: readonly Replacement[] = [
   [/\[([^[\]\n]{0,300})\]/g, '$1'],
 ];
 
+const TABLE_RULE = /^[|:\s-]{0,200}--[|:\s-]{0,200}$/gm;
 const MARKDOWN: readonly Replacement[] = [
-  [/^[|:\s-]{0,200}--[|:\s-]{0,200}$/gm, ''],
   [/^[ \t]{0,20}[>#*+•‣▪◦–—-][ \t>#*+•‣▪◦–—-]{0,20}[ \t]/gm, ''],
   [/^[ \t]{0,20}(\d{1,2})[.)][ \t]{1,20}(?=\S)/gm, '$1, '],
   // Masked digits are written with stars too; the number rules know "XX".
   [/(?<!\*)\*{3,24}[ -]?(?=\d{2,6}(?![\d*]))/g, 'XX'],
-  [/(?<=\d)\s?\*\s?(?=\d)/g, ' × '],
+  [/(\d)\s?\*\s?(?=\d)/g, '$1 × '],
   [/\*{1,50}/g, ''],
-  [/~~/g, ''],
+  [/~{2,}/g, ''],
   [/`{1,50}/g, ''],
   [/(?<![\p{L}\p{N}])_{1,50}|_{1,50}(?![\p{L}\p{N}_])/gu, ''],
   [/_{1,50}/g, ' '],
@@ -128,6 +140,8 @@ const UNSAFE: readonly Replacement[] = [
   [/[<>{}[\]\\^]/g, ' '],
 ];
 
+const WORD_END = /[\p{L}\p{M}\p{N}"'”’)]$/u;
+
 /** One line, single spaces, no space before punctuation, nothing but words around it. */
 function tidy(text: string): string {
   const lines = text
@@ -135,58 +149,17 @@ function tidy(text: string): string {
     .replace(/ ?\n[ \n]*/g, '\n')
     .trim();
   const flat = lines
-    .replace(/(?<=[\p{L}\p{M}\p{N}"'”’)])\n/gu, ', ')
-    .replace(/\n/g, ' ')
+    .replace(/\n/g, (_, at: number, whole: string) =>
+      WORD_END.test(whole.slice(Math.max(0, at - 2), at)) ? ', ' : ' ',
+    )
     .replace(/\( ?\)/g, '')
-    .replace(/(?<=\() | (?=\))/g, '')
+    .replace(/\( /g, '(')
+    .replace(/ \)/g, ')')
     .replace(/ {2,}/g, ' ')
     .replace(/ (?=[,.!?;:।॥])(?![.,]\d)/g, '')
     .replace(/,(?: ?,)+/g, ',')
     .replace(/[,;:] ?(?=[.!?।])/g, '')
-    .replace(/^[\s,;:.]+/, '')
+    .replace(/^(?:[\s,;:]|\.{2,}|\.(?!\d))+/, '')
     .trim();
   return /[\p{L}\p{N}\p{Co}]/u.test(flat) ? flat : '';
-}
-
-/** Addresses as people say them: "https://www.example.co.in/pay?x=1" is "example dot co dot in". */
-const WEB_ADDRESS = /(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>"'()[\]{}|]{1,1024}/giu;
-const ENDINGS =
-  'com|org|net|in|co|io|gov|edu|info|biz|ai|app|dev|uk|us|bank|me|store|shop|online|site|tech|nic|live';
-/** A site without "https://"; in small letters, because "paid.In" is a missing space. */
-const BARE = new RegExp(
-  `(?<![\\p{L}\\p{N}@./_-])((?:[a-z0-9-]{1,63}\\.){1,4}(?:${ENDINGS}))(?:[/?#][^\\s<>"'()]{0,500})?(?![\\p{L}\\p{N}@_-]|\\.[\\p{L}\\p{N}])`,
-  'gu',
-);
-const MAIL =
-  /(?<![\p{L}\p{N}.%+_-])([a-z0-9._%+-]{1,64})@((?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,24})(?![\p{L}\p{N}_-])/giu;
-
-/** Without words for "dot" and "at" an address keeps its signs, and only scheme and path go. */
-function withSiteNames(text: string, words: PackWords, onLink: () => void): string {
-  const dotted = (host: string) =>
-    words.dot === '' ? host : host.split('.').filter(Boolean).join(` ${words.dot} `).replaceAll('-', ' ');
-  return text
-    .replace(WEB_ADDRESS, (written) => {
-      const address = written.replace(/[.,;:!?।]{1,20}$/u, '');
-      const host = siteOf(address);
-      onLink();
-      return dotted(host) + written.slice(address.length);
-    })
-    .replace(MAIL, (written, local: string, host: string) => {
-      if (words.at === '') return written;
-      onLink();
-      return `${dotted(local).replace(/[_%+]/g, ' ')} ${words.at} ${dotted(host.toLowerCase())}`;
-    })
-    .replace(BARE, (written, host: string) => {
-      const spoken = dotted(siteOf(host));
-      const punctuation = host.length < written.length ? (/[.,;:!?।]{1,20}$/u.exec(written)?.[0] ?? '') : '';
-      if (spoken !== written) onLink();
-      return spoken + punctuation;
-    });
-}
-
-function siteOf(address: string): string {
-  const afterScheme = address.replace(/^https?:\/\//i, '');
-  const authority = afterScheme.split(/[/?#]/, 1)[0] ?? '';
-  const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{1,5}$/, '');
-  return host.toLowerCase().replace(/^www\./, '');
 }

@@ -63,11 +63,13 @@ const isWordCharacter = (char: string) => char !== '' && WORD_CHARACTER.test(cha
 /** One walk over the text; from each beginning of a word at most the longest entry is followed. */
 function replaceWords(text: string, root: Node, put: (entry: Entry) => string): string {
   if (root.next.size === 0) return text;
+  const small = lower(text);
   let out = '';
   let from = 0;
   for (let at = 0; at < text.length; at++) {
+    if (!root.next.has(small.charAt(at))) continue;
     if (at > 0 && isWordCharacter(text.charAt(at - 1)) && isWordCharacter(text.charAt(at))) continue;
-    const entry = longestAt(text, at, root);
+    const entry = longestAt(text, small, at, root);
     if (!entry) continue;
     out += text.slice(from, at) + put(entry);
     from = at + entry.word.length;
@@ -76,7 +78,7 @@ function replaceWords(text: string, root: Node, put: (entry: Entry) => string): 
   return out + text.slice(from);
 }
 
-function longestAt(text: string, start: number, root: Node): Entry | undefined {
+function longestAt(text: string, small: string, start: number, root: Node): Entry | undefined {
   let best: Entry | undefined;
   let node: Node | undefined = root;
   for (let at = start; node; at++) {
@@ -86,7 +88,7 @@ function longestAt(text: string, start: number, root: Node): Entry | undefined {
       const exact = node.entries.find((entry) => entry.word === written);
       best = exact ?? node.entries.find((entry) => entry.anyCase) ?? best;
     }
-    node = at < text.length ? node.next.get(lower(text.charAt(at))) : undefined;
+    node = at < text.length ? node.next.get(small.charAt(at)) : undefined;
   }
   return best;
 }
@@ -107,6 +109,9 @@ const newNode = (): Node => ({ next: new Map(), entries: [] });
 
 /** Small letters, character by character: a letter whose small form has another length stays, so that places agree. */
 function lower(text: string): string {
+  const whole = text.toLowerCase();
+  // A small sigma depends on the letters around it.
+  if (whole.length === text.length && !text.includes('Σ')) return whole;
   let small = '';
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at);

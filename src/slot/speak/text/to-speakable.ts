@@ -1,6 +1,6 @@
 import type { Pronunciation } from '../../../contracts/bot/conversation.ts';
 import { cleanText, type FilterCounts, filterClause, newFilterCounts } from './filters.ts';
-import { newLeakState } from './leaks.ts';
+import { newLeakState, withWaiting } from './leaks.ts';
 import { Lexicon } from './lexicon.ts';
 import { englishElsewhere, englishIndia, englishUnitedStates } from './normalise/english.ts';
 import { hindi } from './normalise/hindi.ts';
@@ -23,6 +23,8 @@ export interface SpeakableCounts extends FilterCounts {
 export interface Speakable {
   /** For the voice; empty where nothing of the text can be said. */
   spoken: string;
+  /** What of the text this stands for, as it was written: the clause, without what waits and with what has waited. */
+  written: string;
   counts: SpeakableCounts;
 }
 
@@ -51,19 +53,33 @@ export function toSpeakable(text: string, options: SpeakableOptions): Speakable 
 /** The clauses of one reply, in order: code and tool calls may begin in one and end in another. */
 export class SpeakableReply {
   private readonly options: SpeakableOptions;
-  private readonly leaks = newLeakState();
+  private leaks = newLeakState();
 
   constructor(options: SpeakableOptions) {
     this.options = options;
   }
 
+  /** The same for whoever wants only the written words that can be spoken. */
+  readonly words = {
+    clause: (text: string) => writtenWords(this.clause(text)),
+    /** Null where nothing was kept back that the end of the text decides. */
+    end: () => {
+      const isOpen = this.leaks.waiting !== '' || this.leaks.hidden !== null;
+      return isOpen ? writtenWords(this.clause('', { isLast: true })) : null;
+    },
+  };
+
+  /** `isLast`: the text ends with this clause, which may be empty; another text may follow. */
   clause(text: string, { isLast = false }: { isLast?: boolean } = {}): Speakable {
     const { language, lexicon } = this.options;
     const counts: SpeakableCounts = { ...newFilterCounts(), pronounced: 0, normalised: 0 };
-    const pack = packForClause(language, text);
     const state = this.leaks;
+    const whole = withWaiting(state.waiting, text);
+    const pack = packForClause(language, whole);
     const clean = filterClause(text, { state, isLast, words: pack.words, counts });
-    if (clean === '') return { spoken: '', counts };
+    const written = whole.slice(0, whole.length - state.waiting.length).trimEnd();
+    if (isLast) this.leaks = newLeakState();
+    if (clean === '') return { spoken: '', written, counts };
     // Without its links and code a clause may be in another script.
     const spokenPack = packForClause(language, clean);
     const inWordsNow = inWords(lexicon.setAside(clean), spokenPack);
@@ -71,8 +87,12 @@ export class SpeakableReply {
       counts.pronounced += 1;
     });
     if (counts.pronounced === 0 && spoken !== clean) counts.normalised = 1;
-    return { spoken: spoken.trim(), counts };
+    return { spoken: spoken.trim(), written, counts };
   }
+}
+
+function writtenWords({ spoken, written }: Speakable): string {
+  return spoken === '' ? '' : written;
 }
 
 /** Words that come apart may show a rule or a filter something new ("a.com5"); so many rounds settle all of it. */

@@ -62,15 +62,60 @@ t.test('a tag that a pause cut in two is still a tag', async (t) => {
   t.equal(reply.clause('name="secret">hidden</invoke> Bye.').spoken, 'Bye.');
 });
 
-t.test('a stray brace or an open fence cannot silence the bot for good', async (t) => {
-  for (const opening of ['Look { here.', 'Look ```', 'Look <think> here.', 'Look {"a": "b.']) {
-    const reply = new SpeakableReply(english);
-    const spoken = [reply.clause(opening).spoken];
-    for (let clause = 0; clause < 200; clause++)
-      spoken.push(reply.clause('These words are a sentence.').spoken);
-    t.equal(spoken[0], 'Look');
-    t.equal(spoken.at(-1), 'These words are a sentence.', opening);
+/** Clauses of one reply, and its end. */
+function sayClauses(clauses: readonly string[]): string[] {
+  const reply = new SpeakableReply(english);
+  const spoken = clauses.map((clause) => reply.clause(clause).spoken);
+  return [...spoken, reply.clause('', { isLast: true }).spoken].filter((clause) => clause !== '');
+}
+
+t.test('RT-39 a stray brace, fence or tag costs a reply no word: its sentence is said', async (t) => {
+  const rest = 'These words are a sentence.';
+  for (const [clauses, said] of [
+    [['Look { here.', rest], 'Look here.'],
+    [['Look ```', 'and here.', rest], 'Look and here.'],
+    [['Look ~~~ here.', rest], 'Look here.'],
+    [['Look <think> here.', rest], 'Look here.'],
+    [['Press the <function> key,', 'and wait.', rest], 'Press the key, and wait.'],
+    [['```', 'Your balance, madam,', 'is five rupees.', rest], 'Your balance, madam, is five rupees.'],
+    [['Your age is <y,', 'or so.', rest], 'Your age is y, or so.'],
+    [['The plan {silver, for you,', 'costs nothing.', rest], 'The plan silver, for you, costs nothing.'],
+  ] as const) {
+    t.equal(sayClauses(clauses).join(' '), `${said} ${rest}`, clauses[0]);
   }
+  t.equal(
+    sayClauses(['The plan { costs nothing']).join(' '),
+    'The plan costs nothing',
+    'nor one without an end',
+  );
+  const long = Array.from({ length: 60 }, (_, n) => `word${String.fromCharCode(97 + (n % 26))} and`).join(
+    ' ',
+  );
+  t.match(sayClauses([`Look { ${long}`, long]).join(' '), /^Look worda and/, 'nor one that does not end');
+});
+
+t.test('RT-39 what has begun as code stays unheard, and is given up in the end', async (t) => {
+  const sentence = 'These words are a sentence.';
+  for (const opening of ['Look <tool_call> here.', 'Look {"a": "b.', '```json', '<|channel|>commentary']) {
+    const many = Array.from({ length: 200 }, () => sentence);
+    const spoken = sayClauses([opening, ...many]);
+    t.equal(spoken.at(-1), sentence, opening);
+    t.ok(spoken.length < 200, `${opening}: what follows is taken for the rest of it`);
+  }
+  t.same(sayClauses(['{', '"name": "end_call",', '"arguments": {"reason": "So. It is."}', '}', 'Bye.']), [
+    'Bye.',
+  ]);
+  t.same(sayClauses(['```', 'let a = 1;', 'a.b.', '```', 'Bye.']), ['Bye.']);
+});
+
+t.test('RT-39 what waits for the end of its sentence is written where it is said', async (t) => {
+  const reply = new SpeakableReply(english);
+  const first = reply.clause('The plan { for you,');
+  t.match(first, { spoken: 'The plan', written: 'The plan' });
+  t.match(reply.clause('costs nothing.'), { written: '{ for you, costs nothing.' });
+  t.equal(reply.words.end(), null, 'nothing is open');
+  t.equal(reply.words.clause('{ Wait'), '');
+  t.equal(reply.words.end(), '{ Wait');
 });
 
 const VISIBLE = fc.integer({ min: 0, max: 25 }).map((n) => `shown${String.fromCharCode(97 + n)}`);

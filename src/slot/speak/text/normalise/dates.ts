@@ -1,4 +1,4 @@
-import type { LanguagePack } from './language-pack.ts';
+import { fillIn, type LanguagePack } from './language-pack.ts';
 import { END, joinWords, type Rule, START } from './pattern.ts';
 
 /** Dates, where the language has words for them. */
@@ -30,9 +30,49 @@ const FINANCIAL_YEAR = new RegExp(`(?<![\\p{L}\\p{N}/-])${YEAR}[-–](\\d{2})${E
 /** What may follow a year and would not follow an amount ("in 2000 rupees"). */
 const AFTER_YEAR = `(?=\\s?(?:[.,;:?!)।]|$)|\\s(?:and|to|till|until|but|we|you|the|it|was|is|में|से|तक|के|का|की)${END})`;
 const LONE_YEAR = new RegExp(
-  `${START}(in|since|year|till|until|सन्?|साल|वर्ष)\\s${YEAR}${END}${AFTER_YEAR}`,
+  `${START}(in|since|by(?=\\s20)|year|(?:year|quarter|period)\\sending|till|until|before|after|during|early|mid|late|(?:class|batch|summer|end|start|year)\\sof|summer|winter|spring|autumn|diwali|budget|सन्?|साल|वर्ष)\\s${YEAR}${END}${AFTER_YEAR}`,
   'giu',
 );
+/** Two years with a word or a stroke between them; numbers of this size with a stroke are years in our century and the last. */
+const FROM_YEAR = new RegExp(
+  `${START}(from|between)\\s${YEAR}\\s(to|and|till|until)\\s${YEAR}${END}${AFTER_YEAR}`,
+  'giu',
+);
+const YEAR_SPAN = new RegExp(
+  `(?<![\\p{L}\\p{N}./-])((?:19|20)\\d{2})\\s?[-–—]\\s?((?:19|20)\\d{2})${END}(?![-/])${AFTER_YEAR}`,
+  'gu',
+);
+const DECADE = new RegExp(`${START}((?:1[5-9]|20)\\d0)['’]?s${END}`, 'gu');
+const HINDI_DECADE = new RegExp(`${START}${YEAR}(?=\\s(?:के|का|की)\\sदशक)`, 'gu');
+const SHORT_DECADE = new RegExp(`(?:(?<=(?:the|early|mid|late)[\\s-])['’]?|['’])([2-9]0)['’]?s${END}`, 'giu');
+
+/** Days of one month, or of two, with a stroke between them: "3-5 March", "March 3-5", "28 Feb - 3 March", "Jan-March". */
+const STROKE = '\\s?[-–—]\\s?';
+const DAY = '(\\d{1,2})(?:st|nd|rd|th)?';
+const DAY_SPAN = new RegExp(
+  `${START}${DAY}(?:${STROKE}|\\sto\\s)${DAY}(?:\\sof)?\\s${MONTH}${END}(?:,?\\s${YEAR}${END})?`,
+  'gu',
+);
+const MONTH_DAY_SPAN = new RegExp(
+  `${START}${MONTH}\\.?\\s${DAY}(?:${STROKE}|\\sto\\s)${DAY}${END}(?![.:]\\d|\\s?(?:[ap]\\.?m|${MONTH}))(?:,?\\s${YEAR}${END})?`,
+  'gu',
+);
+const MONTH_SPAN = new RegExp(
+  `${START}${MONTH}(,?\\s\\d{4})?${STROKE}(?=(?:${DAY}\\s)?${MONTH}${END})`,
+  'gu',
+);
+const NUMERIC_DATE = '(?:\\d{1,2}/\\d{1,2}/\\d{2,4}|\\d{4}-\\d{1,2}-\\d{1,2})';
+const NUMERIC_SPAN = new RegExp(
+  `${START}(${NUMERIC_DATE})(?:\\s[-–—]\\s|[–—])(?=${NUMERIC_DATE}${END})`,
+  'gu',
+);
+
+/** A date and a time in one, as machines write them. */
+const STAMP = new RegExp(
+  `${START}(\\d{4}-\\d{1,2}-\\d{1,2})T(\\d{2}:\\d{2})(?::\\d{2}(?:\\.\\d{1,9})?)?(Z|[+-]\\d{2}:?\\d{2})?${END}`,
+  'gu',
+);
+const ZONES: Readonly<Record<string, string>> = { Z: ' UTC', '+0000': ' UTC', '+0530': ' IST' };
 const HINDI_MONTH_YEAR = new RegExp(
   `(जनवरी|फ़रवरी|फरवरी|मार्च|अप्रैल|मई|जून|जुलाई|अगस्त|सितंबर|सितम्बर|अक्टूबर|अक्तूबर|नवंबर|नवम्बर|दिसंबर|दिसम्बर),?\\s${YEAR}${END}`,
   'gu',
@@ -42,7 +82,7 @@ export const dates: Rule = (text, pack) => {
   if (!pack.date) return text;
   const fromNumbers = (written: string, first: string, second: string, year: number) =>
     sayNumericDate(Number(first), Number(second), year, pack) ?? written;
-  return text
+  return withoutStrokes(text, pack)
     .replace(ISO, (written, year: string, month: string, day: string) =>
       isDate(Number(day), Number(month)) ? sayDate(Number(day), Number(month), Number(year), pack) : written,
     )
@@ -71,8 +111,79 @@ export const dates: Rule = (text, pack) => {
         ? joinWords(sayYear(Number(year), pack), pack.words.to, pack.cardinal?.(next, pack.scale) ?? next)
         : written,
     )
+    .replace(HINDI_DECADE, (_, year: string) => sayYear(Number(year), pack))
+    .replace(DECADE, (_, year: string) => sayDecade(sayYear(Number(year), pack), pack))
+    .replace(SHORT_DECADE, (written, tens: string) =>
+      pack.cardinal ? sayDecade(pack.cardinal(tens, pack.scale), pack) : written,
+    )
+    .replace(FROM_YEAR, (_, lead: string, first: string, between: string, last: string) =>
+      joinWords(lead, sayYear(Number(first), pack), between, sayYear(Number(last), pack)),
+    )
+    .replace(YEAR_SPAN, (written, first: string, last: string) =>
+      Number(first) < Number(last) && pack.words.to !== ''
+        ? joinWords(sayYear(Number(first), pack), pack.words.to, sayYear(Number(last), pack))
+        : written,
+    )
     .replace(LONE_YEAR, (_, lead: string, year: string) => `${lead} ${sayYear(Number(year), pack)}`);
 };
+
+/** Spans of dates: the stroke becomes a word, and days that share their month are said before it. */
+function withoutStrokes(text: string, pack: LanguagePack): string {
+  const { to } = pack.words;
+  const dated = text.replace(STAMP, (_, date: string, time: string, zone: string | undefined) => {
+    const named = ZONES[(zone ?? '').replace(':', '')] ?? (zone === undefined ? '' : ` UTC ${zone}`);
+    return `${date}, ${time}${named}`;
+  });
+  if (to === '' || !/[-–—]|\sto\s/.test(dated)) return dated;
+  return dated
+    .replace(NUMERIC_SPAN, `$1 ${to} `)
+    .replace(MONTH_SPAN, (_, name: string, year: string | undefined) =>
+      joinWords(`${pack.months[monthOf(name) - 1] ?? name}${year ?? ''}`, `${to} `),
+    )
+    .replace(DAY_SPAN, (written, first: string, last: string, name: string, year: string | undefined) => {
+      if (!isSpan(first, last)) return written;
+      const month = pack.months[monthOf(name) - 1] ?? name;
+      const until = year === undefined ? null : Number(year);
+      if (pack.dateOrder === 'month first') return sayMonthFirst(month, first, last, until, pack);
+      return joinWords(sayDay(first, pack), to, sayDate(Number(last), monthOf(name), until, pack));
+    })
+    .replace(MONTH_DAY_SPAN, (written, name: string, first: string, last: string, ...more) => {
+      if (!isSpan(first, last)) return written;
+      // Between the days and the year stand the months that may not follow.
+      const year = more[1] as string | undefined;
+      const month = pack.months[monthOf(name) - 1] ?? name;
+      const until = year === undefined ? null : Number(year);
+      if (pack.code.startsWith('en')) return sayMonthFirst(month, first, last, until, pack);
+      return joinWords(sayDay(first, pack), to, sayDate(Number(last), monthOf(name), until, pack));
+    });
+}
+
+function sayMonthFirst(
+  month: string,
+  first: string,
+  last: string,
+  year: number | null,
+  pack: LanguagePack,
+): string {
+  const days = joinWords(month, sayDay(first, pack), pack.words.to, sayDay(last, pack));
+  return year === null ? days : `${days}, ${sayYear(year, pack)}`;
+}
+
+const isSpan = (first: string, last: string) =>
+  Number(first) >= 1 && Number(first) < Number(last) && Number(last) <= 31;
+
+/** A day of a month as the dates of the language say it. */
+function sayDay(day: string, pack: LanguagePack): string {
+  const plain = String(Number(day));
+  if (pack.code.startsWith('en')) return pack.ordinal?.(plain) ?? plain;
+  return pack.cardinal?.(plain, pack.scale) ?? plain;
+}
+
+/** "nineteen nineties": English counts decades like things. */
+function sayDecade(year: string, pack: LanguagePack): string {
+  const decade = fillIn(pack.words.decade, year);
+  return pack.code.startsWith('en') ? decade.replace(/ys$/, 'ies') : decade;
+}
 
 /** A date that was written month first is said so, where the language can. */
 function monthFirst(pack: LanguagePack): LanguagePack['date'] {
@@ -91,75 +202,4 @@ function sayNumericDate(first: number, second: number, year: number, pack: Langu
   const [day, month] = pack.dateOrder === 'day first' ? [first, second] : [second, first];
   if (isDate(day, month)) return sayDate(day, month, year, pack);
   return isDate(month, day) ? sayDate(month, day, year, pack) : null;
-}
-
-/** Times of day, where the language has words for them: "5:30 PM", "5 p.m.", "17:30", "शाम 5:30 बजे". */
-const WITH_HALF = new RegExp(
-  `${START}(\\d{1,2})(?:[:.]([0-5]\\d))?(?::[0-5]\\d)?\\s?([ap])(?:m(?!\\p{L}|\\.\\p{L})|\\.m(\\.|${END}))(\\s?बजे)?`,
-  'giu',
-);
-const CLOCK = new RegExp(
-  `(?<![\\p{L}\\p{N}:.])([01]?\\d|2[0-3]):([0-5]\\d)(?::[0-5]\\d)?(?!:?\\p{N}|\\p{L})(?:\\s?(?:hrs|hours)${END})?(\\s?बजे)?`,
-  'giu',
-);
-
-type WithHalf = [string, string, string | undefined, string, string | undefined, string | undefined];
-
-export const times: Rule = (text, pack) => {
-  const { time } = pack;
-  if (!time) return text;
-  return text
-    .replace(WITH_HALF, (...match) => {
-      const [written, hour, minute, letter, stop, oClock] = match as unknown as WithHalf;
-      if (Number(hour) < 1 || Number(hour) > 12) return written;
-      const half = letter.toLowerCase() === 'a' ? 'am' : 'pm';
-      const place = configInputs(written, match);
-      const spoken = sayTime(time, { hour: Number(hour), minute: Number(minute ?? 0), half }, oClock, place);
-      // The full stop of "p.m." stays where it ends the sentence, too.
-      return stop === '.' && ENDS_HERE.test(place.behind) ? `${spoken}.` : spoken;
-    })
-    .replace(CLOCK, (...match) => {
-      const [written, hour, minute, oClock] = match as unknown as [
-        string,
-        string,
-        string,
-        string | undefined,
-      ];
-      const read = { hour: Number(hour), minute: Number(minute), half: null };
-      return sayTime(time, read, oClock, configInputs(written, match));
-    });
-};
-
-const ENDS_HERE = /^\s*(?:$|\p{Lu})/u;
-const PART_OF_DAY = /(?:सुबह|सवेरे|दोपहर|शाम|रात)\s*(?:के|को|करीब)?\s*$/u;
-const POSTPOSITION = /^\s*(?:तक|से|के|का|की|पर|को|हैं?|हुए)(?!\p{M})/u;
-/** Longer than a part of the day and a particle, on either side. */
-const LOOK_CHARS = 20;
-
-interface ConfigInputReader {
-  before: string;
-  behind: string;
-}
-
-/** The last two arguments of a replacement are the place and the whole text. */
-function configInputs(written: string, match: readonly unknown[]): ConfigInputReader {
-  const at = Number(match.at(-2));
-  const whole = String(match.at(-1));
-  const end = at + written.length;
-  return {
-    before: whole.slice(Math.max(0, at - LOOK_CHARS), at),
-    behind: whole.slice(end, end + LOOK_CHARS),
-  };
-}
-
-function sayTime(
-  time: NonNullable<LanguagePack['time']>,
-  read: { hour: number; minute: number; half: 'am' | 'pm' | null },
-  oClock: string | undefined,
-  { before, behind }: ConfigInputReader,
-): string {
-  const spoken = time({ ...read, hasPartOfDay: PART_OF_DAY.test(before) });
-  // "बजे" is part of the spoken time but for minutes that have no word of their own, where "पर" takes its place.
-  if (oClock === undefined || spoken.endsWith('बजे') || POSTPOSITION.test(behind)) return spoken;
-  return `${spoken} पर`;
 }

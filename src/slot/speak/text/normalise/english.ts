@@ -93,5 +93,6 @@ function english(code: string, scale: Scale, dateOrder: LanguagePack['dateOrder'
 }
 
 export const englishIndia = english('en-IN', 'indian', 'day first');
-export const englishUnitedStates = english('en-US', 'western', 'month first');
+const american = english('en-US', 'western', 'month first');
+export const englishUnitedStates: LanguagePack = { ...american, words: { ...american.words, hash: 'pound' } };
 export const englishElsewhere = english('en-GB', 'western', 'day first');

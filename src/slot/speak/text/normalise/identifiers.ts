@@ -1,10 +1,10 @@
 import { digitGroups, type LanguagePack, sayDigits } from './language-pack.ts';
 import { spellLetters } from './letters.ts';
-import { END, joinWords, type Rule, START } from './pattern.ts';
+import { anyOf, END, joinWords, patternFor, type Rule, START } from './pattern.ts';
 
 /** What is said digit by digit: telephone numbers, masked identifiers, codes, and numbers too long to count in. */
 const MASKED = new RegExp(
-  `${START}(ending\\s(?:in|with)\\s)?[Xx•●]{2}[Xx•●\\s-]{0,24}(\\d{2,8})${END}|${START}(ending\\s(?:in|with)\\s)(\\d{3,6})${END}`,
+  `${START}(ending\\s(?:(?:in|with)\\s)?)?[Xx•●]{2}[Xx•●\\s-]{0,24}(\\d{2,8})${END}|(?<!(?:year|quarter|period|month|week|FY)\\s)${START}(ending\\s(?:(?:in|with)\\s)?)(\\d{3,6})${END}(?![/.-]\\d)`,
   'gu',
 );
 
@@ -65,12 +65,49 @@ function solidGroups(digits: string, hasPlus: boolean, pack: LanguagePack): stri
 const northAmerican = (digits: string) => [digits.slice(0, 3), digits.slice(3, 6), digits.slice(6)];
 
 /** A number that the words before it make a code. */
-const NAMED = new RegExp(
-  `${START}((?:otp|pin|pincode|code|number|id|ticket|reference|ref|cvv|ओटीपी|पिन|कोड|नंबर|नम्बर|आईडी)(?:\\s?(?:is|:|#|no\\.?|number|है|-)\\s?|\\s))(\\d{3,12})(?!\\p{N}|[.,:/-]\\d|\\p{L})`,
-  'giu',
-);
+const named = patternFor((pack) => {
+  const ending = pack.words.endingIn === '' ? '' : `|${pack.words.endingIn}`;
+  return new RegExp(
+    `${START}((?:otp|pin|pincode|code|number|id|ticket|reference|ref|cvv|digits|ओटीपी|पिन|कोड|नंबर|नम्बर|आईडी|अंक${ending})(?:\\s?(?:is|are|:|#|no\\.?|number|है|हैं|-)\\s?|\\s))(\\d{3,12})(?!\\p{N}|[.,:/-]\\d|\\p{L})`,
+    'giu',
+  );
+});
 export const namedCodes: Rule = (text, pack) =>
-  text.replace(NAMED, (_, lead: string, digits: string) => `${lead}${sayDigits(digitGroups(digits), pack)}`);
+  text.replace(
+    named(pack),
+    (_, lead: string, digits: string) => `${lead}${sayDigits(digitGroups(digits), pack)}`,
+  );
+
+/** Short numbers that are dialled: "dial 911", "call 1098 now", "112 पर कॉल करें". */
+const dialledBehind = patternFor(
+  (pack) =>
+    new RegExp(
+      `${START}(${anyOf(pack.dialWords)}(?:\\s(?:us|me|them|on|at|to|is|the|number|now)){0,3}:?\\s)(\\d{3,6})${END}(?![.,:/%-]\\d|\\s?%|\\s(?!(?:for|if|or|and|to|in|on|from|when|right|now|immediately|at|then|any|is|as)${END})[\\p{Ll}])`,
+      'giu',
+    ),
+);
+/** Elsewhere the word for calling comes behind, where it may be a thing that is counted: so only known numbers. */
+const dialledBefore = patternFor(
+  (pack) =>
+    new RegExp(
+      `(?<![\\p{L}\\p{M}\\p{N}.,₹$/:-])(101|102|104|108|112|139|181|911|1091|1098|1906|1912|1915|1930|100(?=\\s(?:पर|वर|नंबर)\\s))(?=[\\s-]?(?:[\\p{L}\\p{M}]{1,12}\\s){0,2}\\s?${anyOf(pack.dialWords)})`,
+      'gu',
+    ),
+);
+/** The emergency number of North America is one wherever no word makes it a quantity. */
+const EMERGENCY = new RegExp(
+  `(?<![\\p{L}\\p{M}\\p{N}.,₹$#/:+-])911${END}(?![.,:/%-]\\d|\\s?[%-]|\\s(?!(?:for|if|or|and|to|in|on|from|when|right|now|immediately|at|then|is|are|was|has|as|any|call|calls|operator|service|services|emergency)${END})[\\p{Ll}])`,
+  'gu',
+);
+export const shortNumbers: Rule = (text, pack) => {
+  if (pack.dialWords.length === 0) return text;
+  if (!pack.code.startsWith('en')) {
+    return text.replace(dialledBefore(pack), (digits) => sayDigits([digits], pack));
+  }
+  return text
+    .replace(dialledBehind(pack), (_, lead: string, digits: string) => lead + sayDigits([digits], pack))
+    .replace(EMERGENCY, (digits) => sayDigits([digits], pack));
+};
 
 /** Capitals and digits mixed: number plates, order numbers, "COVID-19", "4G". */
 const MIXED = new RegExp(

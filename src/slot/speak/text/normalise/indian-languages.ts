@@ -1,4 +1,5 @@
-import { type LanguagePack, spokenWords } from './language-pack.ts';
+import { type LanguagePack, spokenWords, type TimeOfDay } from './language-pack.ts';
+import { joinWords } from './pattern.ts';
 
 const SCRIPTS = {
   mr: 'Devanagari',
@@ -34,7 +35,21 @@ function wordsOnly(language: string, code: string, letter: RegExp): LanguagePack
     year: null,
     scale: 'indian',
     dateOrder: 'day first',
-    date: null,
-    time: null,
+    // Days, years and hours are among the numbers that the voice reads; what it would not read right are the strokes.
+    date:
+      words.months.length === 0
+        ? null
+        : (day, month, year) => joinWords(String(day), words.months[month - 1] ?? '', String(year ?? '')),
+    time: words.months.length === 0 ? null : (time) => digitTime(time, words.letterNames),
   };
+}
+
+/** "9:05 A M": a full hour without its zeros where a half of the day follows. */
+function digitTime({ hour, minute, half }: TimeOfDay, letters: readonly string[] | null): string {
+  const clock = `${hour}:${String(minute).padStart(2, '0')}`;
+  if (half === null) return clock;
+  const [first, last] = letters
+    ? [letters[half === 'am' ? 0 : 15], letters[12]]
+    : [half === 'am' ? 'A' : 'P', 'M'];
+  return `${minute === 0 ? hour : clock} ${first} ${last}`;
 }

@@ -30,6 +30,8 @@ export interface LanguagePack {
   readonly units: Readonly<Record<string, readonly [string, string]>>;
   /** Names of the letters A to Z; null: the letters themselves, apart. */
   readonly letterNames: readonly string[] | null;
+  /** Words for calling, or their beginnings, behind which a short number is one to dial. */
+  readonly dialWords: readonly string[];
   /** Full names of the months; empty: dates are left alone. */
   readonly months: readonly string[];
   /** A date of which all parts are known; `month` is 1 to 12. */
@@ -76,12 +78,33 @@ export interface PackWords {
   readonly about: string;
   /** Before the visible digits of a masked identifier. */
   readonly endingIn: string;
+  /** The keys `*` and `#`. */
+  readonly star: string;
+  readonly hash: string;
+  /** The stroke of "₹50/km". */
+  readonly per: string;
+  /** 24/7. */
+  readonly roundTheClock: string;
+  /** These have "…" in the place of the number. */
+  readonly lessThan: string;
+  readonly moreThan: string;
+  readonly atMost: string;
+  readonly atLeast: string;
+  readonly plusMinus: string;
+  readonly squared: string;
+  readonly cubed: string;
+  readonly decade: string;
+}
+
+/** A phrase with a number in the place of its dots. */
+export function fillIn(phrase: string, number: string): string {
+  return phrase.replace('…', () => number);
 }
 
 /** The part of a pack that is words alone. */
 type SpokenWords = Pick<
   LanguagePack,
-  'digits' | 'words' | 'money' | 'scaleWords' | 'units' | 'letterNames' | 'months'
+  'digits' | 'words' | 'money' | 'scaleWords' | 'units' | 'letterNames' | 'months' | 'dialWords'
 > & { numbers: readonly string[] };
 
 const TABLE = readTexts(import.meta.url, 'number-words.txt');
@@ -130,7 +153,20 @@ export function spokenWords(language: string): SpokenWords {
       equals: one('equals'),
       about: one('about'),
       endingIn: one('ending_in'),
+      star: one('star'),
+      hash: one('hash'),
+      per: one('per'),
+      roundTheClock: one('round_the_clock'),
+      lessThan: one('less_than'),
+      moreThan: one('more_than'),
+      atMost: one('at_most'),
+      atLeast: one('at_least'),
+      plusMinus: one('plus_minus'),
+      squared: one('squared'),
+      cubed: one('cubed'),
+      decade: one('decade'),
     },
+    dialWords: several('dial'),
     money: {
       INR: moneyWords(one('INR')),
       USD: moneyWords(one('USD')),

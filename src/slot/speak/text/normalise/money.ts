@@ -26,9 +26,16 @@ const inWords = new RegExp(
   'giu',
 );
 
+/** "₹2 lakh-₹3 lakh": the stroke between two amounts is no minus. */
+const span = patternFor(
+  (pack) => new RegExp(`(\\d(?:\\s?${scaleOf(pack)})?)\\s?[-–—]\\s?(?=${SIGN}\\s?\\d)`, 'giu'),
+);
+
 export const money: Rule = (text, pack) => {
   if (pack.money.INR.many === '') return text;
-  const spoken = text.replace(before(pack), (...match: Array<string | undefined>) => {
+  const { to } = pack.words;
+  const spans = to === '' ? text : text.replace(span(pack), `$1 ${to} `);
+  const spoken = spans.replace(before(pack), (...match: Array<string | undefined>) => {
     const [, minus, sign = '', innerMinus, written = '', upTo, scale] = match;
     const currency = currencyOf(sign);
     const amount = sayMoney(readNumber(written), scale, currency, pack, upTo);

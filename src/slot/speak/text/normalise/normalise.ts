@@ -1,11 +1,13 @@
-import { dates, times } from './dates.ts';
-import { maskedIds, mixedCodes, namedCodes, phones } from './identifiers.ts';
+import { dates } from './dates.ts';
+import { maskedIds, mixedCodes, namedCodes, phones, shortNumbers } from './identifiers.ts';
 import { otherLanguage } from './indian-languages.ts';
 import type { LanguagePack } from './language-pack.ts';
-import { abbreviations, acronyms, units } from './letters.ts';
+import { abbreviations, acronyms, rates, units } from './letters.ts';
 import { money } from './money.ts';
-import { bareNumbers, framedNumbers } from './numbers.ts';
+import { apart, framedNumbers, plain, powers, signs } from './numbers.ts';
+import { partNumbers } from './part-numbers.ts';
 import type { Rule } from './pattern.ts';
+import { times } from './times.ts';
 
 /**
  * What is written to what is said (RT-40). The order matters: what needs the most context goes first, and every rule
@@ -13,24 +15,33 @@ import type { Rule } from './pattern.ts';
  */
 const RULES: readonly Rule[] = [
   abbreviations,
+  partNumbers,
+  rates,
   maskedIds,
   dates,
   times,
   money,
   phones,
   namedCodes,
+  shortNumbers,
   ...framedNumbers,
+  signs,
   units,
+  powers,
   mixedCodes,
   acronyms,
-  ...bareNumbers,
+  apart,
+  plain,
 ];
+
+/** Those that have something to do where no digit stands. */
+const WORD_RULES: readonly Rule[] = [abbreviations, partNumbers, rates, powers, signs, acronyms, apart];
 
 /** The text of one clause with numbers, dates, amounts, codes and abbreviations in words of its language. */
 export function normalise(text: string, pack: LanguagePack): string {
   if (pack === otherLanguage) return text;
   let spoken = asciiDigits(text);
-  for (const rule of RULES) spoken = rule(spoken, pack);
+  for (const rule of /\d/.test(spoken) ? RULES : WORD_RULES) spoken = rule(spoken, pack);
   return spoken;
 }
 

@@ -1,4 +1,4 @@
-import { digitGroups, type LanguagePack, type Scale, sayDigits } from './language-pack.ts';
+import { digitGroups, fillIn, type LanguagePack, type Scale, sayDigits } from './language-pack.ts';
 import { anyOf, END, joinWords, NUMBER, patternFor, type Rule, START } from './pattern.ts';
 
 /** A written number in its parts; `scale` is what its grouping commas tell, null where they tell nothing. */
@@ -53,16 +53,16 @@ const ranges: Rule = (text, pack) =>
       );
 
 const percentPattern = new RegExp(`(?<![\\p{L}\\p{M}\\p{N}])(-?)(${NUMBER})\\s?%`, 'gu');
-const percents: Rule = (text, pack) =>
-  pack.words.percent === ''
-    ? text
-    : text.replace(percentPattern, (_, sign: string, written: string) =>
-        joinWords(
-          sign === '' ? '' : pack.words.minus,
-          sayNumber(readNumber(written), pack),
-          pack.words.percent,
-        ),
-      );
+/** "8.5%-9.25%": the stroke is no minus. */
+const percentSpan = new RegExp(`(${NUMBER}\\s?%)\\s?[-–—]\\s?(?=\\d)`, 'gu');
+const percents: Rule = (text, pack) => {
+  const { percent, minus, to } = pack.words;
+  if (percent === '') return text;
+  const spans = to === '' ? text : text.replace(percentSpan, `$1 ${to} `);
+  return spans.replace(percentPattern, (_, sign: string, written: string) =>
+    joinWords(sign === '' ? '' : minus, sayNumber(readNumber(written), pack), percent),
+  );
+};
 
 const ENGLISH_ORDINAL = new RegExp(`${START}(\\d{1,6})(?:st|nd|rd|th)${END}`, 'giu');
 const HINDI_ORDINAL = new RegExp(
@@ -87,10 +87,20 @@ const scalePattern = patternFor((pack) => {
   const words = anyOf(Object.keys(pack.scaleWords).filter((word) => word.length > 1));
   return new RegExp(`(${NUMBER})(?:(k)|\\s?(${words}))${END}`, 'giu');
 });
-const scales: Rule = (text, pack) =>
-  text.replace(scalePattern(pack), (_, written: string, k: string | undefined, word: string | undefined) =>
-    sayScaled(readNumber(written), pack.scaleWords[(k ?? word ?? '').toLowerCase()] ?? '', pack),
-  );
+/** "2.5M": a decimal, or before what can be counted, since "Flat 3B" is none. */
+const MILLIONS = new RegExp(
+  `${START}(\\d{1,4}(?:\\.\\d{1,3}\\s?(?=[MB]${END})|(?=[MB]\\+?\\s(?:people|[a-z]{2,20}s)${END})))([MB])(?=\\+|${END})`,
+  'gu',
+);
+const scales: Rule = (text, pack) => {
+  const say = (written: string, scale: string) =>
+    sayScaled(readNumber(written.trim()), pack.scaleWords[scale.toLowerCase()] ?? scale, pack);
+  return text
+    .replace(MILLIONS, (_, written: string, letter: string) => say(written, letter))
+    .replace(scalePattern(pack), (_, written: string, k: string | undefined, word: string | undefined) =>
+      say(written, k ?? word ?? ''),
+    );
+};
 
 const VERSION = /(?<![\p{L}\p{N}.])\d{1,4}(?:\.\d{1,4}){2,5}(?![\p{L}\p{N}])/gu;
 const versions: Rule = (text, pack) =>
@@ -111,18 +121,36 @@ const ENGLISH_FRACTIONS: Readonly<Record<string, string>> = {
   '1/4': 'one quarter',
   '3/4': 'three quarters',
 };
-const fractions: Rule = (text, pack) =>
-  pack.words.over === ''
-    ? text
-    : text.replace(FRACTION, (written, over: string, under: string) => {
-        if (written === '24/7') return pack.code === 'hi-IN' ? 'चौबीस घंटे सातों दिन' : '24 7';
-        const named = pack.code.startsWith('en') ? ENGLISH_FRACTIONS[written] : undefined;
-        return named ?? `${over} ${pack.words.over} ${under}`;
-      });
+const ROUND_THE_CLOCK = new RegExp(`${START}24\\s?[/x×*]\\s?7${END}(?![/.]\\d)`, 'giu');
+const fractions: Rule = (text, pack) => {
+  const { roundTheClock, over } = pack.words;
+  const open = roundTheClock === '' ? text : text.replace(ROUND_THE_CLOCK, roundTheClock);
+  if (over === '') return open;
+  return open.replace(FRACTION, (written, part: string, whole: string) => {
+    const named = pack.code.startsWith('en') ? ENGLISH_FRACTIONS[written] : undefined;
+    return named ?? `${part} ${over} ${whole}`;
+  });
+};
 
+/** "5²"; a letter may have a power as well. */
+const POWER = /(\d{1,15}(?:\.\d{1,6})?|[\p{L}\p{M}])\s?([²³])/gu;
+const POWER_OF_UNIT = /(?<=\d\s?)([kcm]?m|ft)([²³])/gu;
+export const powers: Rule = (text, pack) =>
+  pack.words.squared === '' || !/[²³]/.test(text)
+    ? text
+    : text
+        .replace(
+          POWER_OF_UNIT,
+          (_, unit: string, power: string) => `${power === '²' ? 'sq' : 'cubic'} ${unit}`,
+        )
+        .replace(POWER, (_, base: string, power: string) =>
+          fillIn(power === '²' ? pack.words.squared : pack.words.cubed, base),
+        );
+
+/** Signs before and between numbers. */
 const MINUS = /(^|[\s(,:])[-−](?=\d)/gu;
 const PRODUCT = /(\d)\s?[x×*]\s?(?=\d)/giu;
-const signs: Rule = (text, pack) => {
+export const signs: Rule = (text, pack) => {
   let spoken = text;
   if (pack.words.times !== '') spoken = spoken.replace(PRODUCT, `$1 ${pack.words.times} `);
   if (pack.words.minus !== '') spoken = spoken.replace(MINUS, `$1${pack.words.minus} `);
@@ -134,18 +162,23 @@ const signs: Rule = (text, pack) => {
 };
 
 /** "iPhone15", "4G", "and/or": what touches a letter is a word of its own. */
-const apart: Rule = (text) =>
-  text
-    .replace(/(?<=[\p{L}\p{M}])(?=\p{Nd})|(?<=\p{Nd})(?=[\p{L}\p{M}])/gu, ' ')
-    .replace(/(?<=\p{L})-(?=\d)|(?<=\d)-(?=\p{L})|(?<=[\p{L}\p{M}])\/(?=\p{L})/gu, ' ');
+export const apart: Rule = (text) => {
+  const digits = /\p{Nd}/u.test(text)
+    ? text.replace(/([\p{L}\p{M}])(?=\p{Nd})/gu, '$1 ').replace(/(\p{Nd})(?=[\p{L}\p{M}])/gu, '$1 ')
+    : text;
+  if (!/[-/]/.test(digits)) return digits;
+  return digits.replace(/(\p{L})-(?=\d)|(\d)-(?=\p{L})|([\p{L}\p{M}])\/(?=\p{L})/gu, '$1$2$3 ');
+};
 
 const PLAIN = new RegExp(NUMBER, 'gu');
 const LEFT_OVER = /\d{1,40}/g;
-const plain: Rule = (text, pack) => {
-  const spoken = text.replace(PLAIN, (written) => {
+export const plain: Rule = (text, pack) => {
+  const spoken = text.replace(PLAIN, (written, at: number) => {
     const number = readNumber(written);
+    // The minutes of a time that stands in digits are none of these.
+    const isMinutes = !pack.cardinal && /\d:$/.test(text.slice(Math.max(0, at - 2), at));
     if (/^0\d/.test(number.whole) && number.fraction === '')
-      return sayDigits(digitGroups(number.whole), pack);
+      return isMinutes ? written : sayDigits(digitGroups(number.whole), pack);
     return sayNumber(number, pack);
   });
   if (!pack.cardinal) return spoken;
@@ -154,14 +187,4 @@ const plain: Rule = (text, pack) => {
 };
 
 /** Ranges, percentages and ordinals, which look beyond the number itself; before units and codes. */
-export const framedNumbers: readonly Rule[] = [
-  ranges,
-  percents,
-  ordinals,
-  scales,
-  versions,
-  fractions,
-  signs,
-];
-/** Whatever number is left; last. */
-export const bareNumbers: readonly Rule[] = [apart, plain];
+export const framedNumbers: readonly Rule[] = [ranges, percents, ordinals, scales, versions, fractions];
