@@ -26,6 +26,7 @@ export const CALL_EVENTS = {
   // Turns of the caller.
   user_turn: [
     'text',
+    'ended_at',
     'decided_by',
     'probability',
     'reason',
@@ -93,7 +94,7 @@ export const CALL_EVENTS = {
   voicemail_detected: ['by', 'evidence', 'duration_ms'],
   beep: ['hz', 'duration_ms'],
   message_left: ['status', 'reason', 'duration_ms'],
-  dtmf: ['digit', 'source'],
+  dtmf: ['digit', 'source', 'duration_ms'],
   digits_collected: ['digits', 'status', 'ended_by', 'duration_ms'],
   dtmf_sent: ['digits'],
 

@@ -111,8 +111,7 @@ t.test('RT-32 secret digits reach the tool that needs them, and nobody else', as
   t.notMatch(JSON.stringify(result), new RegExp(SECRET), 'the results do not hold them');
   t.same(filesWith(SECRET), [], 'nor any file of the appliance');
   const pressed = result.events.filter(({ event }) => event === 'dtmf');
-  t.equal(pressed.length, SECRET.length);
-  t.ok(pressed.every(({ digit, source }) => digit === '•' && source === 'signalled'));
+  t.match(pressed, [{ digit: '••••', source: 'signalled' }], 'one event, which does not tell how many');
   t.match(eventNamed(result, 'digits_collected'), {
     digits: '••••',
     status: 'complete',
@@ -166,7 +165,7 @@ t.test(
     ]);
     const pressed = result.events.filter(({ event }) => event === 'dtmf');
     t.equal(pressed.map(({ digit }) => digit).join(''), '••••123#', 'each key counts once');
-    t.ok(pressed.slice(0, 4).every(({ source }) => source === 'in_band'));
+    t.equal(pressed[0]?.source, 'in_band');
     const wav = readWav(readFileSync(join(appliance.dataDir, 'recordings', result.recording_key ?? '')));
     const caller = Int16Array.from(
       { length: wav.samples.length / 2 },

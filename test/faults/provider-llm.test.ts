@@ -161,6 +161,20 @@ runFaultCases(t, harness, vendors, [
       t.match(story.events('rescue_spoken'), [{ reason: 'answer_refused' }, { reason: 'answer_empty' }]),
   },
   {
+    name: 'RT-59 llm: a filter that stops an answer in the middle leaves an event and a line',
+    bot: 'alone',
+    order: script({ text: LONG_ANSWER, finish: 'refused' }),
+    async live(call) {
+      await sayAndHearOut(call);
+      await ask(call);
+    },
+    botLines: [/^First sentence is here/, /say that again/, /^You said: part 2/],
+    check(t, story) {
+      t.match(story.events('provider_failed'), [{ family: 'llm', class: 'content', in_answer: true }]);
+      t.match(story.events('rescue_spoken'), [{ line: 'again', reason: 'answer_refused' }]);
+    },
+  },
+  {
     name: 'R106 RT-59 llm: an account without money ends the call politely, as an error',
     bot: 'alone',
     order: script(...Array.from({ length: 9 }, () => faulty({ kind: 'refuse', as: 'quota' }))),

@@ -31,7 +31,7 @@ t.test(
       `it was understood: ${said.join(' / ')}`,
     );
     const keys = result.events.filter(({ event }) => event === 'dtmf').map(({ digit }) => digit);
-    t.same(keys, ['4', '2'], 'each key once');
+    t.equal(keys.join(''), '42', 'each key once');
     const sides = harness.recording(result);
     const heard = piecesIn(sides.bot, phone.heard());
     t.ok(heard.share > 0.5, `the bot at the softphone: ${heard.text}`);

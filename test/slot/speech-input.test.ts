@@ -404,6 +404,55 @@ t.test(
   },
 );
 
+t.test('RT-13 RT-23 what is said over the goodbye of end_call is kept as overlap', async (t) => {
+  const over = async (engine: Engine, live: (call: Awaited<ReturnType<typeof earsUnderTest>>) => unknown) => {
+    const call = await earsUnderTest(t, engine);
+    call.botSpeaks(1);
+    call.speechInput.turns.send({ type: 'reply_bound', reply: 1, isProtected: true });
+    await live(call);
+    t.same(call.of('cut_bot'), [], 'the goodbye is heard');
+    t.same(call.of('take_turn'), []);
+    return call.of('overlap').map((action) => ('text' in action ? action.text : ''));
+  };
+  const close = { type: 'close', cause: 'end_call' } as const;
+  const afterClose = await over({ texts: ['one more thing'] }, async ({ speechInput, hear }) => {
+    speechInput.turns.send(close);
+    await hear(speech);
+    await hear(silence(1));
+  });
+  t.same(afterClose, ['one more thing'], 'said while it plays');
+  const before = await over({ texts: ['and my address'] }, async ({ speechInput, hear }) => {
+    await hear(speech.subarray(0, LINE_RATE_HZ));
+    speechInput.turns.send(close);
+    await hear(speech.subarray(LINE_RATE_HZ));
+    await hear(silence(1));
+  });
+  t.same(before, ['and my address'], 'begun before all of it was there');
+  const stopped = await over({ texts: ['wait please'] }, async ({ speechInput, hear }) => {
+    speechInput.turns.send(close);
+    await hear(speech.subarray(LINE_RATE_HZ / 2, 1.5 * LINE_RATE_HZ));
+    speechInput.turns.stop();
+    await speechInput.turns.lastWords;
+  });
+  t.same(stopped, ['wait please'], 'still being said when the line is closed');
+  const byEngine = await over({ detectsTurns: true }, async ({ speechInput, hear, tell }) => {
+    speechInput.turns.send(close);
+    await hear(speech);
+    tell().onTurn?.({ type: 'end', text: 'no, wait', confidence: 0.9 });
+    await hear(silence(0.2));
+  });
+  t.same(byEngine, ['no, wait'], 'ended by the engine');
+  const atOnce = await earsUnderTest(t, { texts: ['yes but'] });
+  atOnce.botSpeaks(1);
+  await atOnce.hear(speech.subarray(LINE_RATE_HZ / 2, LINE_RATE_HZ));
+  atOnce.speechInput.turns.send({ type: 'reply_bound', reply: 1, isProtected: true });
+  atOnce.speechInput.turns.send(close);
+  await atOnce.hear(speech.subarray(LINE_RATE_HZ));
+  await atOnce.hear(silence(1));
+  t.match(atOnce.of('overlap'), [{ text: 'yes but' }], 'begun before the end was ordered');
+  t.same(atOnce.of('cut_bot'), []);
+});
+
 t.test(
   'RT-24 the longest duration is announced before it ends the call, whatever the line does',
   async (t) => {

@@ -143,6 +143,7 @@ export class Answering {
       const { after } = answer;
       if (after?.kind === 'transfer' || after?.kind === 'handoff') this.parts.onAfterSpeech(after);
       else if (answer.isEmpty) failureHandler.nothingSaid(answer.finish);
+      else if (answer.finish === 'refused' && after === null) failureHandler.answerCutShort(reply);
       else this.closeOnPhrase(reply);
     });
     return reply;

@@ -50,6 +50,8 @@ export class CallReporter {
   private hasToldCache = false;
   private readonly places = new Map<number, { seq: number; timestamp: number }>();
   private unanswered: { turn: UserTurn; endedAtMs: number } | undefined;
+  /** The turn whose event is still to be written, and when the caller's last word of it ended. */
+  private untold: { turn: UserTurn; endedAt: number } | undefined;
   /** Where the transcript has the caller's latest words. */
   private lastSeq: number | null = null;
   /** The next turn holds the words of the last one, and takes its place. */
@@ -75,6 +77,8 @@ export class CallReporter {
   /** The caller has said something; `nowSample` is the line clock. */
   turn(turn: UserTurn, nowSample: number): void {
     this.unanswered = { turn, endedAtMs: monotonicMs() };
+    this.turnUnanswered();
+    this.untold = { turn, endedAt: this.secondsAt(turn.toSample, nowSample) };
     // From the end of speech to its final text, which is what this step costs the caller.
     this.firstByte(identityOf(this.stt), turn.endpointMs + turn.transcribeMs);
     this.lastSeq = this.isContinued && this.lastSeq !== null ? this.lastSeq : this.log.reserve();
@@ -90,6 +94,7 @@ export class CallReporter {
   withdrawn(reply: number): void {
     this.isContinued = true;
     this.unanswered = undefined;
+    this.untold = undefined;
     this.log.event('turn_withdrawn', { reply });
   }
 
@@ -119,8 +124,11 @@ export class CallReporter {
 
   /** The model has begun to answer a turn; what it remarked on it stands in the same event. */
   turnTaken(turn: UserTurn, note: string | null): void {
+    const endedAt = this.untold?.turn === turn ? this.untold.endedAt : this.log.seconds;
+    this.untold = undefined;
     this.log.event('user_turn', {
       text: turn.text,
+      ended_at: endedAt,
       decided_by: turn.decidedBy,
       probability: turn.probability,
       ...(turn.ruleReason ? { reason: turn.ruleReason } : {}),
@@ -129,6 +137,11 @@ export class CallReporter {
       ...(turn.confidence === null ? {} : { confidence: Math.round(turn.confidence * 100) / 100 }),
       ...(note ? { note } : {}),
     });
+  }
+
+  /** The model has no answer to the last turn, or will give none: its event is written all the same. */
+  turnUnanswered(): void {
+    if (this.untold) this.turnTaken(this.untold.turn, null);
   }
 
   /** The first frame of a reply has left. */
@@ -223,6 +236,7 @@ export class CallReporter {
   }
 
   disconnected(verdict: EndVerdict): void {
+    this.turnUnanswered();
     this.log.event('disconnected', {
       by: verdict.by,
       ...(verdict.trigger ? { trigger: verdict.trigger } : {}),

@@ -263,7 +263,9 @@ export class CallSession {
     this.components.measures.callEnded();
     this.components.transfer.stop();
     this.components.fillers.stop();
-    this.components.pad.cancel();
+    const byCaller = verdict.disconnectedBy === 'customer';
+    this.components.agent.callEnded(byCaller);
+    this.components.pad.cancel(byCaller ? 'hang_up' : 'cancel');
     this.components.voice.stop();
     this.components.reporter.disconnected(verdict);
     // Whoever is handed over goes on without us: their line is not touched.

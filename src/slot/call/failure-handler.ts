@@ -110,6 +110,19 @@ export class FailureHandler {
     if (!this.isOver) this.say('again', finish === 'refused' ? 'answer_refused' : 'answer_empty', false);
   }
 
+  /** The model's filter has stopped it within an answer: the caller heard a part of it, and is not left with that. */
+  answerCutShort(reply: Reply): void {
+    if (this.isOver) return;
+    this.log.event('provider_failed', {
+      family: 'llm',
+      class: 'content',
+      in_answer: true,
+      reply: reply.id,
+      error: "the model's content filter stopped its answer",
+    });
+    this.say('again', 'answer_refused', false);
+  }
+
   /** One turn could not be transcribed: the caller is asked again. A bot that stays deaf ends the call. */
   transcriptionFailed(error: Error): void {
     if (this.isOver) return;

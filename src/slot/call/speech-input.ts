@@ -145,6 +145,7 @@ export class SpeechInput {
 
   async close(): Promise<void> {
     this.turns.stop();
+    await this.turns.lastWords;
     await this.listener.close();
     await this.session.close();
   }

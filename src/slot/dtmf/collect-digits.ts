@@ -34,8 +34,8 @@ export interface DigitCollection {
 }
 
 export interface CollectResult {
-  status: 'complete' | 'too_few' | 'no_input' | 'cancelled';
-  endedBy: 'terminator' | 'max_digits' | 'pause' | 'total_time' | 'cancel';
+  status: 'complete' | 'too_few' | 'no_input' | 'cancelled' | 'hung_up';
+  endedBy: 'terminator' | 'max_digits' | 'pause' | 'total_time' | 'cancel' | 'hang_up';
   /** What was pressed. Of a secret entry these go to the tool that asked for them, and nowhere else. */
   digits: string;
   /** The same for transcript, journal, events and logs: masked where secret. */
@@ -70,14 +70,12 @@ export function tickDigits(collection: DigitCollection, nowSample: number): Coll
   return collection.digits.length > 0 && hasPaused ? end(collection, 'pause') : null;
 }
 
-/** The caller speaks instead, or the call ends. */
-export function cancelDigits(collection: DigitCollection): CollectResult | null {
-  return collection.result ? null : end(collection, 'cancel');
-}
-
-/** A digit as it may stand in an event, a journal or a log; ask this before `pressDigit`, which may end the entry. */
-export function shownDigit(digit: string, collection: DigitCollection | null): string {
-  return collection && !collection.result && collection.rules.isSecret ? MASK : digit;
+/** The caller speaks instead, or the call ends; `hang_up` where it was the caller who ended it. */
+export function cancelDigits(
+  collection: DigitCollection,
+  by: 'cancel' | 'hang_up' = 'cancel',
+): CollectResult | null {
+  return collection.result ? null : end(collection, by);
 }
 
 /** Digits as they may stand where people read them; the number of them is hidden too. */
@@ -104,8 +102,8 @@ const MASK = '•';
 function end(collection: DigitCollection, endedBy: CollectResult['endedBy']): CollectResult {
   const { digits, rules } = collection;
   const isEnough = digits.length >= rules.minDigits;
-  const status =
-    endedBy === 'cancel' ? 'cancelled' : isEnough ? 'complete' : digits === '' ? 'no_input' : 'too_few';
+  const complete = isEnough ? 'complete' : digits === '' ? 'no_input' : 'too_few';
+  const status = endedBy === 'cancel' ? 'cancelled' : endedBy === 'hang_up' ? 'hung_up' : complete;
   collection.result = { status, endedBy, digits, shown: shownDigits(digits, rules.isSecret) };
   return collection.result;
 }

@@ -7,7 +7,7 @@ import {
   collectDigits,
   type DigitCollection,
   pressDigit,
-  shownDigit,
+  shownDigits,
   tickDigits,
 } from './collect-digits.ts';
 import { DtmfDetector } from './dtmf-detector.ts';
@@ -29,6 +29,8 @@ export class KeyPad {
   private readonly line = new DigitLine();
   private readonly detector = new DtmfDetector();
   private readonly hooks: KeyPadHooks;
+  /** Keys that one event will tell. */
+  private burst: Burst | null = null;
   private entry: { collection: DigitCollection; settle: (result: CollectResult) => void } | null = null;
   private now = 0;
   private readonly secrets: string[] = [];
@@ -57,6 +59,7 @@ export class KeyPad {
   tick(nowSample: number): void {
     this.now = Math.max(this.now, nowSample);
     if (this.entry) this.finish(tickDigits(this.entry.collection, this.now));
+    else if (this.burst && this.now - this.burst.lastSample >= BURST_PAUSE_SAMPLES) this.tellBurst();
   }
 
   /** Waits for an entry; an earlier one that is still open is cancelled, and so is this one when `signal` fires. */
@@ -89,9 +92,10 @@ export class KeyPad {
     return this.entry?.collection.rules.isSecret ?? this.now < this.secretUntilSample;
   }
 
-  /** Ends an open entry: the call is over, or something else begins. */
-  cancel(): void {
-    if (this.entry) this.finish(cancelDigits(this.entry.collection));
+  /** Ends an open entry: something else begins, the call is over, or the caller has ended it. */
+  cancel(by: 'cancel' | 'hang_up' = 'cancel'): void {
+    this.tellBurst();
+    if (this.entry) this.finish(cancelDigits(this.entry.collection, by));
   }
 
   /** Keeps a secret entry for the tools of this call; what comes back may be read, written down and sent to a model. */
@@ -110,14 +114,42 @@ export class KeyPad {
     if (!event) return;
     this.now = Math.max(this.now, event.atSample);
     const collection = this.entry?.collection ?? null;
-    this.hooks.report('dtmf', { digit: shownDigit(event.digit, collection), source: event.by });
+    this.gather(event, collection?.rules.isSecret ?? false);
     this.hooks.onActivity(event.by);
     if (collection) this.finish(pressDigit(collection, event.digit, this.now));
     else this.hooks.onKey(event.digit);
   }
 
+  /** The keys of an entry, or of a burst of keys without one, are one event (RT-32). */
+  private gather({ digit, by, atSample }: DigitEvent, isSecret: boolean): void {
+    const { burst } = this;
+    const isMore = burst?.by === by && burst.isSecret === isSecret && burst.keys.length < MAX_BURST_KEYS;
+    if (burst && isMore) {
+      burst.keys += digit;
+      burst.lastSample = Math.max(burst.lastSample, atSample);
+      return;
+    }
+    this.tellBurst();
+    this.burst = { keys: digit, by, isSecret, fromSample: atSample, lastSample: atSample };
+  }
+
+  private tellBurst(): void {
+    const { burst } = this;
+    if (!burst) return;
+    this.burst = null;
+    const { keys, by, isSecret, fromSample, lastSample } = burst;
+    this.hooks.report('dtmf', {
+      digit: shownDigits(keys, isSecret),
+      source: by,
+      ...(keys.length > 1
+        ? { duration_ms: Math.round(((lastSample - fromSample) * 1_000) / LINE_RATE_HZ) }
+        : {}),
+    });
+  }
+
   private finish(result: CollectResult | null): void {
     if (!result || !this.entry) return;
+    this.tellBurst();
     const { collection, settle } = this.entry;
     this.entry = null;
     if (collection.rules.isSecret) this.secretUntilSample = this.now + HELD_KEY_SAMPLES;
@@ -130,6 +162,19 @@ export class KeyPad {
     settle(result);
   }
 }
+
+interface Burst {
+  keys: string;
+  by: DigitEvent['by'];
+  isSecret: boolean;
+  fromSample: number;
+  lastSample: number;
+}
+
+/** Keys that follow each other within this belong together, as the digits of an entry do. */
+const BURST_PAUSE_SAMPLES = 2 * LINE_RATE_HZ;
+/** A line that sends keys without end is told of in pieces. */
+const MAX_BURST_KEYS = 64;
 
 /** The key that ends an entry may still sound for so long. */
 const HELD_KEY_SAMPLES = LINE_RATE_HZ;

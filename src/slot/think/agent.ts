@@ -123,6 +123,11 @@ export class Agent {
     return this.tools.settle(timeoutMs);
   }
 
+  /** The call is over; what its tools are still reading is given up. */
+  callEnded(byCaller: boolean): void {
+    this.tools.callEnded(byCaller);
+  }
+
   private reply(
     turnId: number | null,
     how: { isUncertain: boolean; isPreemptive: boolean; fallbackLine: string | null },

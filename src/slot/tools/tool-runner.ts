@@ -48,6 +48,8 @@ export class ToolRunner {
   /** The latest act by tool and arguments, and when it was done. */
   private readonly latest = new Map<string, { run: ToolRun; endedAtMs: number }>();
   private runs = 0;
+  /** Why tools that only read are ended once the call is over. */
+  private callEnd: ToolOutcome | null = null;
 
   constructor(parts: ToolRunnerParts) {
     this.parts = parts;
@@ -72,6 +74,13 @@ export class ToolRunner {
   async settle(timeoutMs: number): Promise<void> {
     const outcomes = [...this.acts.values()].map(({ outcome }) => outcome);
     if (outcomes.length > 0) await within(Promise.all(outcomes), timeoutMs, null);
+  }
+
+  /** The call is over, by the caller or otherwise: what is ended from here on was not spoken over. */
+  callEnded(byCaller: boolean): void {
+    this.callEnd = byCaller
+      ? refusal('hung_up', 'the caller hung up before the tool was done')
+      : refusal('call_ended', 'the call ended before the tool was done');
   }
 
   private act(call: ToolCall, tool: CallTool, turn: ToolTurn): ToolRun {
@@ -109,9 +118,7 @@ export class ToolRunner {
     }
     this.report('tool_call', call, tool, { status: 'started' });
     const outcome = told
-      .catch((error: unknown) =>
-        signal.aborted ? refusal('interrupted', 'the caller spoke before the tool was done') : failed(error),
-      )
+      .catch((error: unknown) => (signal.aborted ? (this.callEnd ?? SPOKEN_OVER) : failed(error)))
       .then((result) => {
         const detail = { ...result, duration_ms: Math.round(monotonicMs() - startedAtMs) };
         this.report('tool_result', call, tool, detail);
@@ -160,6 +167,8 @@ const NEVER = new AbortController().signal;
 function refusal(status: string, error: string): ToolOutcome {
   return { status, result: { error }, error };
 }
+
+const SPOKEN_OVER = refusal('interrupted', 'the caller spoke before the tool was done');
 
 function failed(error: unknown): ToolOutcome {
   return refusal('failed', `the tool failed: ${describeError(error)}`);

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/app-error.ts';
-import { monotonicMs } from '../../platform/clock.ts';
+import { monotonicMs, within } from '../../platform/clock.ts';
 import type { SttSession, SttTurnEvent } from '../../providers/contract/speech-to-text.ts';
 import type { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
@@ -15,6 +15,7 @@ import type {
   TurnRules,
   TurnState,
   TurnStrategy,
+  UnheardWords,
 } from './turn-types.ts';
 import type { TurnWaits } from './turn-waits.ts';
 
@@ -61,6 +62,8 @@ export interface TurnDriverOptions {
 const VERDICT_DEADLINE_MS = 250;
 /** Above every wait of the machine: who gives up first is the machine. */
 const FLUSH_ABORT_MS = 8_000;
+/** After the end of a call its last words are waited for so long. */
+const LAST_WORDS_MS = 1_500;
 /** An engine that has just told another word is still at it. */
 const FRESH_INTERIM_SAMPLES = 0.7 * 8_000;
 /** Turns whose evidence is kept. */
@@ -76,6 +79,8 @@ export class TurnDriver {
   private readonly options: TurnDriverOptions;
   private readonly queue: TurnEvent[] = [];
   private readonly evidence = new Map<number, TurnEvidence & { pieces: number }>();
+  /** The text that was asked for last. */
+  private asked: { turn: number; heard: ReturnType<SttSession['flush']> } | null = null;
   private isDraining = false;
   private isStopped = false;
   private isSuspended = false;
@@ -114,10 +119,16 @@ export class TurnDriver {
     this.send({ type: 'line_returned' });
   }
 
-  /** Nothing is taken and no timer fires from here on. */
+  /** Nothing is taken and no timer fires from here on; words that were said over the goodbye are still written down. */
   stop(): void {
+    if (this.isStopped) return;
     this.isStopped = true;
+    const { unheard } = this.state;
+    if (unheard) this.lastWords = this.keepLastWords(unheard);
   }
+
+  /** Settles once the words are written that were being said when it stopped; never rejects. */
+  lastWords: Promise<void> = Promise.resolve();
 
   speechStarted(fromSample: number): void {
     const { turn, phase } = this.state;
@@ -267,9 +278,26 @@ export class TurnDriver {
     void this.flush(turnId);
   }
 
+  private async keepLastWords({ turn, text, interim, fromSample }: UnheardWords): Promise<void> {
+    const asked = this.asked?.turn === turn ? this.asked.heard : this.ask(turn);
+    const heard = await within(
+      asked.catch(() => null),
+      LAST_WORDS_MS,
+      null,
+    );
+    const said = joined(text, heard?.text.trim() || interim.trim());
+    if (said !== '') this.options.hooks.apply({ type: 'overlap', text: said, fromSample });
+  }
+
+  private ask(turn: number): ReturnType<SttSession['flush']> {
+    const heard = this.options.stt.flush(AbortSignal.timeout(FLUSH_ABORT_MS));
+    this.asked = { turn, heard };
+    return heard;
+  }
+
   private async flush(turn: number): Promise<void> {
     try {
-      const heard = await this.options.stt.flush(AbortSignal.timeout(FLUSH_ABORT_MS));
+      const heard = await this.ask(turn);
       const text = heard.text.trim();
       if (text !== '') {
         this.noteConfidence(turn, heard.confidence);

@@ -141,7 +141,11 @@ function onSpeechStart(state: TurnState, fromSample: number, actions: TurnAction
   if (state.isSpeech) return;
   if (state.phase === 'closing') {
     // After a goodbye that hangs up by itself the caller may still object; one that was ordered stands.
-    if (state.closing !== 'closure_phrase') return;
+    if (state.closing !== 'closure_phrase') {
+      state.isSpeech = true;
+      state.unheard ??= { turn: ++state.turnCount, fromSample, text: '', interim: '' };
+      return;
+    }
     cancelClosing(state, actions);
   }
   state.isSpeech = true;
@@ -177,6 +181,11 @@ function overlap(state: TurnState, turn: CallerTurn, fromSample: number): void {
 /** A turn that holds nothing but the echo of the bot never was one (RT-18). */
 function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   const { turn } = state;
+  if (state.phase === 'closing' && !turn && state.isSpeech) {
+    state.isSpeech = false;
+    state.unheard = null;
+    actions.push({ type: 'discard' });
+  }
   if (!state.isSpeech || !turn || turn.settledText !== '') return;
   turn.interim = '';
   if (turn.isInterruptionCandidate) {
@@ -218,7 +227,17 @@ function onReplyBound(state: TurnState, reply: number, isProtected: boolean, act
   state.reply.isBound = true;
   if (!isProtected || state.reply.isProtected) return;
   state.reply.isProtected = true;
-  if (state.turn?.isInterruptionCandidate) yieldToBot(state, state.turn, actions);
+  const { turn } = state;
+  if (!turn?.isInterruptionCandidate) return;
+  if (!state.isSpeech) {
+    yieldToBot(state, turn, actions);
+    return;
+  }
+  // The bot goes on, and what is being said is heard to its end like anything else over a protected line.
+  turn.isInterruptionCandidate = false;
+  disarm(state, ...INTERRUPTION_TIMERS);
+  releaseBot(state, actions);
+  enter(state, 'caller_speaking');
 }
 
 function onAudioStarted(state: TurnState, reply: number): void {

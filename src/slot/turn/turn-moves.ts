@@ -8,6 +8,7 @@ import type {
   TurnAction,
   TurnRules,
   TurnState,
+  UnheardWords,
 } from './turn-types.ts';
 
 /** Armed while the bot owes words. */
@@ -30,6 +31,9 @@ export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAc
   disarm(state, 'speech_stuck', 'interruption_pause', 'interruption_confirm');
   const { turn } = state;
   if (!turn) {
+    // Over a goodbye that stands: nobody waits for the text, and it is written down when it comes.
+    if (state.closing && state.unheard && state.rules.strategy !== 'stt')
+      actions.push({ type: 'flush', turn: state.unheard.turn });
     settle(state, actions);
     return;
   }
@@ -262,7 +266,7 @@ function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): v
 export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   const text = joined(turn.settledText, turn.interim);
   if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
-  else if (turn.awaitsFinal) state.unheard = { turn: turn.id, fromSample: turn.fromSample };
+  else if (turn.awaitsFinal) state.unheard = unheardWords(turn);
   if (!turn.isTextCurrent && !turn.awaitsFinal) actions.push({ type: 'discard' });
   disarm(state, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
   releaseBot(state, actions);
@@ -280,6 +284,7 @@ export function settle(state: TurnState, actions: TurnAction[]): void {
   }
   const { turn, reply } = state;
   if (state.closing) {
+    if (turn) keepForTranscript(state, turn, actions);
     state.turn = null;
     disarm(state, ...END_TIMERS, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
     releaseBot(state, actions);
@@ -296,6 +301,20 @@ export function settle(state: TurnState, actions: TurnAction[]): void {
     disarm(state, ...RESPONSE_TIMERS);
     arm(state, 're_engage', state.nowSample + state.rules.reEngageSamples);
   }
+}
+
+/** The goodbye stands whatever is said over it; the words are kept, now or when they are known. */
+function keepForTranscript(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  const words = unheardWords(turn);
+  if (state.isSpeech || turn.awaitsFinal) state.unheard = words;
+  else {
+    const text = joined(words.text, words.interim);
+    if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
+  }
+}
+
+function unheardWords(turn: CallerTurn): UnheardWords {
+  return { turn: turn.id, fromSample: turn.fromSample, text: turn.settledText, interim: turn.interim };
 }
 
 /** A turn that was said while the bot had the floor, and has waited for it. */

@@ -88,6 +88,7 @@ export function onInterim(
     state.turn = turn;
   }
   signOfEngine(state);
+  if (!turn && state.phase === 'closing' && state.unheard) state.unheard.interim = text;
   if (!turn && meaning !== 'nothing' && mayOpenByText(state)) {
     turn = newTurn(state, state.nowSample, false);
     turn.isByText = true;
@@ -110,9 +111,10 @@ export function onFinal(
   const { turn } = state;
   if (state.unheard?.turn === turnId) {
     // The bot has gone on meanwhile; what was said over it still belongs into the transcript (RT-13).
-    const { fromSample } = state.unheard;
+    const { fromSample, text: before } = state.unheard;
     state.unheard = null;
-    if (text.trim() !== '') actions.push({ type: 'overlap', text: text.trim(), fromSample });
+    const said = joined(before, text.trim());
+    if (said !== '') actions.push({ type: 'overlap', text: said, fromSample });
     return;
   }
   if (turn?.id !== turnId || (turn.usedInterim && !turn.awaitsFinal)) return;
@@ -164,6 +166,14 @@ export function onEngineTurn(
   signOfEngine(state);
   if (event.what !== 'end') return;
   const text = event.text.trim();
+  if (state.closing === 'end_call' && !state.turn) {
+    const { fromSample, text: before } = state.unheard ?? { fromSample: state.nowSample, text: '' };
+    state.unheard = null;
+    state.isSpeech = false;
+    const said = joined(before, text);
+    if (said !== '') actions.push({ type: 'overlap', text: said, fromSample });
+    return;
+  }
   if (text === '' && (!state.turn || state.turn.isInterruptionCandidate || state.isSpeech)) return;
   // Text without any voice activity still opens a turn: short words are swallowed by a detector (RT-02).
   const turn =

@@ -218,6 +218,15 @@ export interface CallerTurn {
   cutReply: boolean;
 }
 
+/** Words that change nothing any more and still belong into the transcript (RT-13). */
+export interface UnheardWords {
+  turn: number;
+  fromSample: number;
+  /** What an earlier transcript has settled of them, and what was understood on the way since then. */
+  text: string;
+  interim: string;
+}
+
 export interface BotReply {
   id: number;
   isProtected: boolean;
@@ -242,8 +251,8 @@ export interface TurnState {
   audibleUntilSample: number;
   reply: BotReply | null;
   isPaused: boolean;
-  /** Said over the bot and given up before its text came. */
-  unheard: { turn: number; fromSample: number } | null;
+  /** Said over the bot and given up before its text came, or over a goodbye that stands. */
+  unheard: UnheardWords | null;
   /** The turn that the bot answers, until its reply is heard. */
   answered: TakenTurn | null;
   linesUsed: number;

@@ -21,7 +21,11 @@ t.test('RT-32 keys in the audio are collected for a tool, and a secret shows now
   t.equal(keys.length, 0, 'digits of an entry are no keys of the conversation');
   const written = JSON.stringify(events);
   t.notMatch(written, /"[0-9]+"/, 'no event holds a digit');
-  t.equal(events.filter(({ event }) => event === 'dtmf').length, 5);
+  t.match(
+    events.filter(({ event }) => event === 'dtmf'),
+    [{ digit: '••••', source: 'in_band' }],
+    'not even how many there are',
+  );
   t.match(events.at(-1), {
     event: 'digits_collected',
     digits: '••••',
@@ -66,9 +70,54 @@ t.test('RT-32 a line that signals its keys is not searched for them any more', a
   pad.signalled('1', 0);
   play(dtmfTones('123'));
   t.same(keys, ['1']);
-  t.match(events, [{ event: 'dtmf', digit: '1', source: 'signalled' }]);
   pad.signalled('what', 10);
   t.equal(keys.length, 1);
+  play(silence(2_500));
+  t.same(events, [{ event: 'dtmf', digit: '1', source: 'signalled' }]);
+});
+
+t.test('RT-32 keys in a burst are one event for each entry', async (t) => {
+  const { pad, keys, events, play, active } = makePad();
+  const told = () => events.splice(0).map(({ event, digit, duration_ms }) => [event, digit, duration_ms]);
+  for (const [place, digit] of [...'12345678901234567890'].entries()) pad.signalled(digit, place * 800);
+  t.equal(keys.length, 20, 'each is a key at once');
+  t.equal(active(), 20, 'and a sign of life');
+  t.same(told(), [], 'more may come');
+  pad.tick(19 * 800 + 2 * SECOND);
+  t.same(told(), [['dtmf', '12345678901234567890', 1_900]]);
+
+  pad.signalled('7', 10 * SECOND);
+  const entry = pad.collect({ ...COLLECT_DEFAULTS, interDigitMs: 5_000 }, NEVER);
+  t.same(told(), [['dtmf', '7', undefined]], 'what came before the entry is none of it');
+  pad.signalled('4', 11 * SECOND);
+  pad.signalled('2', 15 * SECOND);
+  pad.signalled('#', 15.5 * SECOND);
+  pad.signalled('9', 15.6 * SECOND);
+  t.match(await entry, { digits: '42' });
+  t.same(told(), [
+    ['dtmf', '42#', 4_500],
+    ['digits_collected', undefined, 5_500],
+  ]);
+  pad.cancel();
+  t.same(told(), [['dtmf', '9', undefined]], 'nor is what comes behind it, and none is lost at the end');
+
+  for (let key = 0; key < 70; key++) pad.signalled('0', 20 * SECOND + key);
+  play(silence(30_000));
+  t.same(
+    told().map(([, digit]) => String(digit).length),
+    [64, 6],
+    'a line that sends keys without end is told of in pieces',
+  );
+});
+
+t.test('RT-32 a caller who hangs up in an entry has hung up, and not cancelled it', async (t) => {
+  const { pad, events } = makePad();
+  const [collect] = digitTools({ pad, sendKeys: null, report: () => {} });
+  const run = collect?.run({}, { signal: NEVER, idempotencyKey: 'k' });
+  pad.signalled('4', 100);
+  pad.cancel('hang_up');
+  t.same(await run, { status: 'hung_up', result: { status: 'hung_up', digits: '4' } });
+  t.match(events.at(-1), { event: 'digits_collected', status: 'hung_up', ended_by: 'hang_up' });
 });
 
 t.test('RT-32 the model gets digits, and of a secret a placeholder that only a tool can fill', async (t) => {

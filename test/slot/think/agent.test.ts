@@ -1,4 +1,6 @@
 import t from 'tap';
+import { providerError } from '../../../src/providers/contract/provider-error.ts';
+import { SpeakableReply, speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';
 import { until } from '../../harness/wait.ts';
 import { hearOut, ModelOnPaper, newSaid, slowTool, talk } from './talk.ts';
 
@@ -144,6 +146,74 @@ t.test('RT-49 an interruption ends a tool that only reads', async (t) => {
   t.match(events.at(-1), { status: 'interrupted', function: 'custom', tool: 'slow' });
   await say({ id: 2, text: 'never mind' });
   t.match(model.requests[1]?.messages[2], { role: 'tool', result: { error: /caller spoke/ } });
+});
+
+t.test('R169 a hang-up in a tool is called one, and an end by the bot is none of the caller', async (t) => {
+  for (const [byCaller, status, error] of [
+    [true, 'hung_up', /hung up/],
+    [false, 'call_ended', /call ended/],
+  ] as const) {
+    const slow = slowTool();
+    const { agent, heard, events } = talk(new ModelOnPaper([{ name: 'slow' }]), { extra: [slow.tool] });
+    const over = new AbortController();
+    const hearing = hearOut(agent.answer({ id: 1, text: 'look it up' }), 1, heard, over.signal);
+    await until(() => slow.runs.length === 1, 'the tool runs');
+    agent.callEnded(byCaller);
+    over.abort(new Error('over'));
+    await t.rejects(hearing, /over/);
+    await until(() => events.some(({ event }) => event === 'tool_result'), 'its end is told');
+    t.match(events.at(-1), { event: 'tool_result', status, error });
+  }
+});
+
+t.test('R11 a malformed tool call is asked for again, once, behind what was said', async (t) => {
+  const malformed = (code: string) => () => {
+    const failure = { provider: 'paper', family: 'llm', class: 'content', status: null } as const;
+    throw providerError({ ...failure, vendorCode: code }, 'gave arguments that are no JSON');
+  };
+  for (const code of ['invalid_tool_arguments', 'MALFORMED_FUNCTION_CALL']) {
+    const model = new ModelOnPaper(
+      ['Thank you. ', malformed(code)],
+      ['Goodbye.', { name: 'end_call', args: { reason: 'done' } }],
+    );
+    const said = await talk(model, { tools: [END] }).say('that is all');
+    t.same(said.texts, ['Thank you.', 'Goodbye.'], code);
+    t.equal(said.answer.after?.kind, 'end_call');
+    t.match(model.requests[1]?.messages.at(-1), { role: 'assistant', text: 'Thank you.' });
+    t.equal(said.steps.length, 2, 'both requests are accounted for');
+  }
+  const silent = new ModelOnPaper([malformed('invalid_tool_call')], ['Fine.']);
+  t.same((await talk(silent).say('hello')).texts, ['Fine.'], 'also where nothing was said before');
+  t.equal(silent.requests[1]?.messages.length, 1, 'and the history shows nothing of it');
+
+  const stubborn = new ModelOnPaper(
+    [malformed('invalid_tool_arguments')],
+    [malformed('invalid_tool_arguments')],
+    ['never'],
+  );
+  await t.rejects(talk(stubborn).say('hello'), /no JSON/);
+  t.equal(stubborn.requests.length, 2);
+  const refusing = new ModelOnPaper([malformed('content_filter')], ['never']);
+  await t.rejects(talk(refusing).say('hello'));
+  t.equal(refusing.requests.length, 1, 'another failure is for others to judge');
+});
+
+t.test('RT-39 a stray brace neither silences an answer nor reaches into the next one', async (t) => {
+  const model = new ModelOnPaper(['Look { I have'], ['Fine.']);
+  const said = await talk(model).say('hello');
+  t.equal(said.answer.isEmpty, false);
+  t.equal(model.requests.length, 1, 'what waited for its sentence was an answer');
+  const cut = new ModelOnPaper(['One moment. {"name": "quick", ', { name: 'quick' }], ['It is open.']);
+  const { agent } = talk(cut, { extra: [quickTool('open')] });
+  const reply = new SpeakableReply(speakableOptions('en'));
+  const spoken: string[] = [];
+  const hooks = { onFirstToken: () => {}, onBound: () => {}, onStep: () => {} };
+  for await (const { text, isLast = false } of agent
+    .answer({ id: 1, text: 'open?' })
+    .clauses(new AbortController().signal, hooks)) {
+    spoken.push(reply.clause(text, { isLast }).spoken);
+  }
+  t.equal(spoken.filter((text) => text !== '').join(' '), 'One moment. It is open.');
 });
 
 t.test('RT-49 an act is not cancelled by an interruption and its result enters the history', async (t) => {

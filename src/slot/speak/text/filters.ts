@@ -49,11 +49,16 @@ const MAX_ROUNDS = 4;
  */
 const SETTLED = /^(?:(?:(?![\u2100-\u214f])[\p{L}\p{M}])+(?:[,.!?।](?= |$))?(?: (?=[\p{L}\p{M}])|$))+$/u;
 
+/** Whether a text is words alone, in which no filter finds anything. */
+export function isSettled(text: string): boolean {
+  return SETTLED.test(text) && text === text.normalize('NFC');
+}
+
 /** The part that needs no state: done again it changes nothing. */
 export function cleanText(text: string, words: PackWords, counts: FilterCounts): string {
   let clean = text;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    if (SETTLED.test(clean) && clean === clean.normalize('NFC')) return clean;
+    if (isSettled(clean)) return clean;
     const next = cleanOnce(clean, words, counts);
     if (next === clean) return clean;
     clean = next;

@@ -1,5 +1,5 @@
 import type { Pronunciation } from '../../../contracts/bot/conversation.ts';
-import { cleanText, type FilterCounts, filterClause, newFilterCounts } from './filters.ts';
+import { cleanText, type FilterCounts, filterClause, isSettled, newFilterCounts } from './filters.ts';
 import { newLeakState, withWaiting } from './leaks.ts';
 import { Lexicon } from './lexicon.ts';
 import { englishElsewhere, englishIndia, englishUnitedStates } from './normalise/english.ts';
@@ -104,6 +104,8 @@ function inWords(text: string, pack: LanguagePack): string {
     const next = cleanText(normalise(spoken, pack), pack.words, newFilterCounts());
     if (next === spoken) break;
     spoken = next;
+    // Rules look for digits, capitals and short forms, and there are none.
+    if (isSettled(spoken) && !/[A-Z]{2}|\./.test(spoken)) break;
   }
   return spoken;
 }

@@ -3,7 +3,21 @@ import t from 'tap';
 import { heardOriginalChars } from '../../../../src/slot/speak/heard-part.ts';
 import { speakableOptions, toSpeakable } from '../../../../src/slot/speak/text/to-speakable.ts';
 
-const LANGUAGES = ['en-IN', 'en-US', 'hi-IN', 'mr-IN', 'bn-IN', 'ta-IN', 'te-IN', 'gu-IN', 'kn-IN', 'fr', ''];
+const LANGUAGES = [
+  'en-IN',
+  'en-US',
+  'hi-IN',
+  'mr-IN',
+  'bn-IN',
+  'ta-IN',
+  'te-IN',
+  'gu-IN',
+  'kn-IN',
+  'ml-IN',
+  'pa-IN',
+  'fr',
+  '',
+];
 
 /** Pieces that rules look for, put together at random. */
 const PIECE = fc.oneof(
@@ -85,6 +99,23 @@ const PIECE = fc.oneof(
       '\u0130',
       '×',
       '=',
+    ],
+    ...[
+      '≥',
+      '≤',
+      '±',
+      '½',
+      '²',
+      '24x7',
+      '*123#',
+      '1990s',
+      '0630 hrs',
+      '/km',
+      'a@upi',
+      'March',
+      'to',
+      '911',
+      '5M',
     ],
   ),
   fc.integer({ min: 0, max: 99_999_999_999 }).map(String),
