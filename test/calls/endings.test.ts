@@ -73,6 +73,31 @@ t.test('R11 R96 R168 R169 RT-23 the bot ends the call once its goodbye has been 
   t.equal(result.transcript.at(-1)?.heard, 'mark');
 });
 
+t.test('R96 R168 RT-23 RT-59 a goodbye that no voice can speak ends the call all the same', async (t) => {
+  const result = await callWith(
+    {
+      opening_message: '',
+      stt: { provider: 'scripted', script: ['that is all'] },
+      llm: {
+        provider: 'scripted',
+        rules: [{ intent: 'bye', pattern: 'all', reply: 'Goodbye.', end: true }],
+        fallback: { reply: 'What?' },
+      },
+      tts: { provider: 'scripted', fail_on: [1, 2, 3, 4, 5, 6, 7, 8] },
+    },
+    async (call) => {
+      await call.say(question);
+      t.ok(await call.event('hangup', 60_000), 'the dialler is told');
+    },
+  );
+  t.equal(result.disconnected_by, 'bot');
+  const ended = result.events.filter(({ event }) => event === 'disconnected');
+  t.match(ended, [{ by: 'bot', trigger: 'end_call_tool' }]);
+  t.equal(ended.length, 1);
+  const told = result.events.find(({ line }) => line === 'goodbye');
+  t.match(told, { event: 'rescue_spoken', reason: 'order_stands' });
+});
+
 t.test('R97 RT-84 the customer hangs up with stop, and the cause is told for machines', async (t) => {
   const result = await callWith({}, (call) => call.hangUp('bored'));
   t.equal(result.disconnected_by, 'customer');

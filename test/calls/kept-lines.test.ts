@@ -73,7 +73,7 @@ t.test('RT-46 RT-59 RT-45 the first call leaves the opening, rescue lines and fi
   });
   t.equal(asked(OPENING), 1);
   t.equal(story.result.usage_metrics.find((metric) => metric.type === 'tts')?.characters, OPENING.length);
-  await until(() => kept().length === 7, 'the opening, three rescue lines and three fillers');
+  await until(() => kept().length === 9, 'the opening, five rescue lines and three fillers');
 });
 
 t.test('RT-46 RT-60 the next call opens from disk while its connections are being made', async (t) => {
@@ -131,5 +131,5 @@ t.test('an opening that belongs to one call is not kept', async (t) => {
       await hearOpening(call);
     },
   );
-  await until(() => kept().length === before + 6, 'all but the opening');
+  await until(() => kept().length === before + 8, 'all but the opening');
 });

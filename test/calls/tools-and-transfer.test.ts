@@ -167,6 +167,20 @@ t.test('R114 R115 R170 RT-35 after a failed transfer the bot says why and goes o
   t.match(bot.join(' | '), /putting you through now\. \| That did not work\. \| I am still here/);
 });
 
+t.test('RT-35 RT-59 a transfer whose words no voice can speak is made all the same, once', async (t) => {
+  const failing = { provider: 'scripted', fail_on: [2, 3, 4, 5, 6, 7, 8, 9] };
+  const result = await callWith(desk({ tts: failing }), async (call) => {
+    await call.answerAfter(0);
+    await call.say(question);
+    t.ok(await call.event('transfer', 60_000));
+    call.send({ event: 'transfer_result', status: 'ok', sip_code: 202, sip_status: 'Accepted' });
+    t.equal((await call.closed).code, CLOSE.transferred);
+  });
+  t.match(result, { disconnected_by: 'bot', was_transferred: true, transfer_target: 'desk' });
+  t.equal(result.events.filter(({ event }) => event === 'transfer_requested').length, 1);
+  t.equal(result.events.find(({ line }) => line === 'connecting')?.event, 'rescue_spoken');
+});
+
 t.test('RT-35 a dialler that closes without an answer has passed the caller on', async (t) => {
   const result = await callWith(desk(), async (call) => {
     await call.answerAfter(0);

@@ -16,4 +16,6 @@ t.test('RT-59 the lines are in the language of the voice, and a bot may bring it
   t.match(of('xx').rescue, /technical problem/, 'English where no line is known');
   t.equal(of('hi', 'Wait.').rescue, 'Wait.');
   t.match(of('hi', 'Wait.').farewell, /नमस्ते/);
+  t.match(of('de').goodbye, /Wiederhören/);
+  t.match(of('es').connecting, /Le paso/);
 });

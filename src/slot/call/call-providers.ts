@@ -134,9 +134,9 @@ export async function openProviders(
 }
 
 /** An opening that holds values of this call is not kept: it fits no other call and may name the caller. */
-function linesToKeep(config: RuntimeConfig, { rescue, again, farewell }: RescueLines): string[] {
+function linesToKeep(config: RuntimeConfig, rescue: RescueLines): string[] {
   const opening = config.opening_message_fixed === false ? [] : [config.opening_message];
-  return [...opening, rescue, again, farewell, ...fillerLines(config)];
+  return [...opening, ...Object.values(rescue), ...fillerLines(config)];
 }
 
 /** A failure costs the head start and nothing else, so it is noted and the call tries by itself. */

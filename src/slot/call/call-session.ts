@@ -50,6 +50,7 @@ export class CallSession {
       onGivingUp: (error) => {
         this.givingUp = error;
         this.components.speechInput.turns.stop();
+        this.components.answering.stop();
       },
       onReplyFailure: (reply, failure) => this.onReplyFailure(reply, failure),
       onAfterSpeech: (after) => void this.afterSpeech(after),
@@ -222,7 +223,11 @@ export class CallSession {
     this.parts.logger.warn({ err: error }, 'a reply failed');
     // A mailbox wants no excuses; what became of the message is the voicemail policy's to judge.
     if (!this.verdict && !this.components.voicemailPolicy.isLeaving && !this.components.handoff.isOn)
-      this.components.failureHandler.replyFailed(reply, failure, this.components.answering.attemptOf(reply));
+      this.components.failureHandler.replyFailed(
+        reply,
+        failure,
+        this.components.answering.mendingOf(reply, failure),
+      );
   }
 
   private noteFailure(error: Error, note: string): void {
@@ -267,6 +272,7 @@ export class CallSession {
     this.components.agent.callEnded(byCaller);
     this.components.pad.cancel(byCaller ? 'hang_up' : 'cancel');
     this.components.voice.stop();
+    this.components.answering.stop();
     this.components.reporter.disconnected(verdict);
     // Whoever is handed over goes on without us: their line is not touched.
     const isHandedOn = await this.components.handoff.finish(verdict);

@@ -16,6 +16,22 @@ const MAX_SILENT_STT_TURNS = 3;
 /** A farewell that is not over by then is cut by the hang-up. */
 const FAREWELL_BOUND_MS = 12_000;
 
+/** How a reply that failed can be mended. */
+export interface Mending {
+  /** What follows from it whatever becomes of its words, as far as that is known by now. */
+  order(): StandingOrder | null;
+  /** Makes it once more. */
+  again(): void;
+}
+
+/** The bot was to hang up, or to pass the caller on, once its words were heard. */
+export interface StandingOrder {
+  /** Said in place of those words. */
+  line: 'goodbye' | 'connecting';
+  /** Done with `lastWords`, or without them where they cannot be spoken either. */
+  carryOut(lastWords: Reply): void;
+}
+
 export interface FailureHandlerHooks {
   /** From here on nothing is listened to, and whatever ends the call, the error is its reason. */
   onGivingUp(error: string): void;
@@ -26,7 +42,7 @@ export interface FailureHandlerHooks {
 /**
  * What the caller hears when a provider fails (RT-59): a line that bridges the wait, a request to say it again, or a
  * farewell. The layer below has tried its fallbacks by then; nothing here knows providers. The call goes on wherever
- * it can and never ends in silence. How long the bot has owed an answer is the turn machine's to count.
+ * it can and never ends in silence; what a reply ordered is done though its words failed. How long the bot has owed an answer is the turn machine's to count.
  */
 export class FailureHandler {
   private readonly voice: BotVoice;
@@ -38,6 +54,8 @@ export class FailureHandler {
   private deafTurns = 0;
   /** The reply in which the bridging line was put already. */
   private bridgedReply = -1;
+  /** Stands in for the words of an order, which is carried out with it whether or not it can be spoken. */
+  private lastWords: Reply | null = null;
   private isOver = false;
 
   constructor(options: { voice: BotVoice; lines: RescueLines; log: CallLog; hooks: FailureHandlerHooks }) {
@@ -77,9 +95,8 @@ export class FailureHandler {
     this.deafTurns = 0;
   }
 
-  /** `again` makes the reply once more; null where it is not worth it. */
-  replyFailed(reply: Reply, failure: ReplyFailure, again: (() => void) | null): void {
-    if (this.isOver && reply.kind !== 'rescue') return;
+  replyFailed(reply: Reply, failure: ReplyFailure, mending: Mending | null): void {
+    if ((this.isOver && reply.kind !== 'rescue') || reply === this.lastWords) return;
     const withoutVoice = failure.stage === 'voice';
     if (reply.kind === 'rescue') {
       this.isOver = true;
@@ -93,10 +110,12 @@ export class FailureHandler {
     // What was spoken before the failure is heard out first.
     void reply.ended.then((how) => {
       if (how !== 'failed' || this.isOver) return;
-      if (this.failedReplies >= MAX_FAILED_REPLIES) this.giveUp(error, withoutVoice);
+      const order = mending?.order();
+      if (order) this.keepOrder(order, withoutVoice);
+      else if (this.failedReplies >= MAX_FAILED_REPLIES) this.giveUp(error, withoutVoice);
       else if (failure.spoke) this.say('again', 'reply_broke_off', withoutVoice);
       else if (isRefusal) this.say('again', 'answer_refused', withoutVoice);
-      else this.tryAgain(reply, withoutVoice, again);
+      else this.tryAgain(reply, withoutVoice, mending);
     });
   }
 
@@ -135,16 +154,21 @@ export class FailureHandler {
     this.giveUp(`the bot cannot hear: ${describeError(error)}`, false);
   }
 
-  private tryAgain(reply: Reply, withoutVoice: boolean, again: (() => void) | null): void {
-    if (!again) return;
+  private keepOrder(order: StandingOrder, withoutVoice: boolean): void {
+    this.lastWords = this.say(order.line, 'order_stands', withoutVoice, true);
+    order.carryOut(this.lastWords);
+  }
+
+  private tryAgain(reply: Reply, withoutVoice: boolean, mending: Mending | null): void {
+    if (!mending) return;
     if (this.bridgedReply === reply.id) {
-      again();
+      mending.again();
       return;
     }
     // The next attempt is made while the line is heard.
     const line = this.say('rescue', 'reply_failed', withoutVoice);
     void line.made.then((ok) => {
-      if (ok && !this.isOver) again();
+      if (ok && !this.isOver) mending.again();
     });
   }
 
@@ -162,8 +186,8 @@ export class FailureHandler {
     void within(farewell.ended, FAREWELL_BOUND_MS, 'cut').then(() => this.hooks.onGivenUp(error));
   }
 
-  private say(line: keyof RescueLines, reason: string, withoutVoice: boolean): Reply {
+  private say(line: keyof RescueLines, reason: string, withoutVoice: boolean, isProtected = false): Reply {
     this.log.event('rescue_spoken', { line, reason });
-    return this.voice.say('rescue', () => justThis(this.lines[line]), { withoutVoice });
+    return this.voice.say('rescue', () => justThis(this.lines[line]), { withoutVoice, isProtected });
   }
 }

@@ -11,7 +11,7 @@ const WASTE_SHARE = 0.15;
 const FREE_TOKENS = 200;
 
 /** A reply in the making, whether begun now or guessed before. */
-export type Thinking = Pick<Answer, 'bind' | 'after' | 'isEmpty' | 'finish' | 'clauses'>;
+export type Thinking = Pick<Answer, 'bind' | 'after' | 'isEmpty' | 'finish' | 'thought' | 'clauses'>;
 
 export interface PreemptiveGenerationParts {
   agent: Agent;
@@ -115,6 +115,10 @@ class PreemptiveAnswer implements Thinking {
 
   get finish() {
     return this.answer.finish;
+  }
+
+  get thought() {
+    return this.answer.thought;
   }
 
   bind(replyId: number): void {

@@ -129,7 +129,7 @@ export class BotVoice {
   /** Begins a reply; one that still runs is cut, unless it is a rescue line, behind which the new one waits. */
   say(
     kind: Reply['kind'],
-    clauses: (signal: AbortSignal) => AsyncIterable<Clause>,
+    clauses: (signal: AbortSignal, reply: Reply) => AsyncIterable<Clause>,
     options: { isProtected?: boolean; withoutVoice?: boolean } = {},
   ): Reply {
     const { isProtected = false, withoutVoice = false } = options;

@@ -63,11 +63,11 @@ export class Speaker {
 
   /**
    * Begins a reply; one that still runs is cut, unless it is a rescue line, behind which the new reply waits.
-   * `clauses` gets the signal that cancels it.
+   * `clauses` gets the signal that cancels it, and the reply, which is asked for its words before this returns.
    */
   say(
     kind: Reply['kind'],
-    clauses: (signal: AbortSignal) => AsyncIterable<Clause>,
+    clauses: (signal: AbortSignal, reply: Reply) => AsyncIterable<Clause>,
     options: { withoutVoice?: boolean } = {},
   ): Reply {
     const before = this.current;
@@ -98,7 +98,7 @@ export class Speaker {
       withoutVoice: options.withoutVoice ?? false,
     };
     this.current = reply;
-    void this.run(reply, clauses(abort.signal));
+    void this.run(reply, clauses(abort.signal, reply));
     return reply;
   }
 

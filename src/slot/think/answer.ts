@@ -67,12 +67,19 @@ export class Answer {
   private lastFinish: LlmFinish | null = null;
   private toolsMs = 0;
   private askedAtMs = 0;
+  private isBegun = false;
+  private settleThought: () => void;
+  /** Settles once nothing more comes of it, well or not. */
+  readonly thought: Promise<void>;
 
   constructor(parts: AnswerParts) {
     this.parts = parts;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.whenConfirmed = promise;
     this.settleConfirmed = resolve;
+    const thought = Promise.withResolvers<void>();
+    this.thought = thought.promise;
+    this.settleThought = thought.resolve;
     this.speakable = parts.speakableWords();
     if (!parts.isPreemptive) resolve();
   }
@@ -104,9 +111,16 @@ export class Answer {
 
   /**
    * The words, clause by clause; thinking begins with the first one that is asked for and does not wait for the voice.
-   * Throws what the model throws, and the signal's reason.
+   * Throws what the model throws, and the signal's reason. Where a voice failed, the words can be read once more from
+   * the clause on that it could not speak; signal and hooks are those of the first time.
    */
   async *clauses(signal: AbortSignal, hooks: AnswerHooks): AsyncGenerator<AnswerClause> {
+    if (!this.isBegun) this.begin(signal, hooks);
+    yield* this.queue.read(signal);
+  }
+
+  private begin(signal: AbortSignal, hooks: AnswerHooks): void {
+    this.isBegun = true;
     const done = this.make(signal, once(hooks)).then(
       () => this.queue.end(),
       (error: unknown) => this.queue.fail(error),
@@ -115,8 +129,7 @@ export class Answer {
       this.parts.entry.isLive = false;
     };
     signal.addEventListener('abort', over, { once: true });
-    void done.then(over);
-    yield* this.queue.read(signal);
+    void done.then(over).then(this.settleThought);
   }
 
   private async make(signal: AbortSignal, hooks: AnswerHooks): Promise<void> {

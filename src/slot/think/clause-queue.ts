@@ -12,7 +12,8 @@ export interface AnswerClause {
 /**
  * Between the model, which writes as fast as it can, and the voice, which takes clause by clause. The writing side never
  * waits, so a tool begins the moment it is named and not when the words before it have been spoken; what one reply can
- * hold is bounded by its writer. One reader.
+ * hold is bounded by its writer. One reader at a time: a clause is out once the one behind it is asked for, so that
+ * whoever could not use it leaves it to the next reader.
  */
 export class ClauseQueue {
   private readonly waiting: AnswerClause[] = [];
@@ -44,9 +45,10 @@ export class ClauseQueue {
     try {
       for (;;) {
         signal.throwIfAborted();
-        const clause = this.waiting.shift();
+        const [clause] = this.waiting;
         if (clause) {
           yield clause;
+          this.waiting.shift();
           continue;
         }
         if (this.ended === 'well') return;

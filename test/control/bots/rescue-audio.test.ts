@@ -78,7 +78,7 @@ t.test('an opening that holds values of a call is not rendered, nor a voice of t
   t.notOk(existsSync(join(folder, 'speech-cache')), 'espeak speaks at once whenever it is needed');
   rescue.published('clinic');
   await rescue.settled();
-  t.equal(readdirSync(join(folder, 'speech-cache')).length, 6, 'three rescue lines and three fillers');
+  t.equal(readdirSync(join(folder, 'speech-cache')).length, 8, 'five rescue lines and three fillers');
   t.notMatch(JSON.stringify(cartesia.log.messages('in')), /Namaste/);
 });
 

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { turnRules } from '../../../src/slot/turn/turn-rules.ts';
 import { TurnWorld, WALK_RULES } from './turn-world.ts';
 
 /** What the bot owes and what the caller does not say: two clocks, both the machine's (RT-20, RT-21). */
@@ -82,4 +83,54 @@ t.test('RT-21 what is transcribed for long is owed from the last word on', async
   world.answerVerdict(0, true);
   t.same(actionsIn(world, 2_700), []);
   t.same(actionsIn(world, 200), ['say_filler'], 'though the text is still to come');
+});
+
+/** The rules of a call as they are served, which are what a caller meets. */
+const served = turnRules(
+  { vad: {}, min_words_interruption: 0, re_engagement: {}, max_call_duration_seconds: 600 },
+  { strategy: 'model', givesInterims: true, flushAtStop: false },
+);
+
+/** A goodbye that was ordered with the words, and its reply. */
+function sayingGoodbye(): TurnWorld {
+  const world = new TurnWorld(served);
+  world.beginReply(true);
+  world.send({ type: 'close', cause: 'end_call' });
+  return world;
+}
+
+t.test('RT-23 a goodbye that is never heard to its end is cut after 8 s', async (t) => {
+  const world = sayingGoodbye();
+  t.notOk(actionsIn(world, 7_990).includes('end'));
+  t.same(actionsIn(world, 20), ['end']);
+  t.equal(world.expired.get('goodbye_cap'), 1);
+});
+
+t.test(
+  'RT-23 a goodbye that is being heard is not cut, and 300 ms after its end the bot hangs up',
+  async (t) => {
+    const world = sayingGoodbye();
+    world.startAudio();
+    for (let second = 0; second < 12; second++) {
+      world.send({ type: 'line_busy', untilSample: world.now + 1_000 * MS });
+      t.notOk(actionsIn(world, 1_000).includes('end'), `second ${second}`);
+    }
+    world.endReply('played');
+    t.same(actionsIn(world, 290), []);
+    t.same(actionsIn(world, 20), ['end']);
+    t.notOk(world.expired.has('goodbye_cap'));
+
+    const stuck = sayingGoodbye();
+    stuck.startAudio();
+    stuck.send({ type: 'line_busy', untilSample: stuck.now + 3_000 * MS });
+    t.notOk(actionsIn(stuck, 10_990).includes('end'), '8 s from its last sound');
+    t.same(actionsIn(stuck, 20), ['end']);
+  },
+);
+
+t.test('RT-23 an order to hang up stands when the words of the goodbye fail', async (t) => {
+  const world = sayingGoodbye();
+  world.endReply('failed');
+  t.same(actionsIn(world, 290), []);
+  t.same(actionsIn(world, 20), ['end']);
 });
