@@ -22,6 +22,8 @@ export interface ContextNews {
   audio?: Buffer;
   error?: ContextRefusal;
   isLast?: boolean;
+  /** Sent to the vendor in return, while the clause is still wanted. */
+  reply?: object;
 }
 
 /** The protocol of a vendor that speaks many contexts over one socket. */
@@ -155,6 +157,7 @@ function receive(
   if (news.audio) clause.bytes(news.audio);
   if (news.error) clause.fail(refused(protocol, news.error));
   if (news.isLast) clause.end();
+  if (news.reply && socket.isOpen) socket.send(JSON.stringify(news.reply));
   if (!clause.isOpen) clauses.delete(news.contextId);
 }
 

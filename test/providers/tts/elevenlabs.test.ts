@@ -70,6 +70,37 @@ t.test('R8 elevenlabs: one socket per call, one context per clause, no id twice'
   await close();
 });
 
+t.test(
+  'R8 elevenlabs: a context is closed when its first audio has come, or when nobody wants it',
+  async (t) => {
+    const { emulator, tts, close } = await startVoice('elevenlabs', {
+      voice: { firstAudioMs: 150, speed: 4 },
+    });
+    await hear(tts, TEXT);
+    const sent = emulator.log.entries.map(({ json }) => json as Record<string, unknown> | undefined);
+    const firstAudioAt = sent.findIndex((message) => typeof message?.audio === 'string');
+    const closedAt = sent.findIndex((message) => message?.close_context === true);
+    t.ok(
+      firstAudioAt >= 0 && closedAt > firstAudioAt,
+      `closed at ${closedAt}, first audio at ${firstAudioAt}`,
+    );
+    t.equal(sent.filter((message) => message?.close_context === true).length, 1);
+
+    const isAbout = (json: unknown, what: 'flush' | 'close_context') => {
+      const message = (json ?? {}) as Record<string, unknown>;
+      return message.context_id === 'c2' && message[what] === true;
+    };
+    const stop = new AbortController();
+    const speaking = hear(tts, NEXT, { signal: stop.signal });
+    await emulator.log.waitFor(({ json }) => isAbout(json, 'flush'));
+    stop.abort();
+    await speaking;
+    await emulator.log.waitFor(({ json }) => isAbout(json, 'close_context'));
+    t.same(emulator.violations.list, []);
+    await close();
+  },
+);
+
 t.test('R8 elevenlabs: audio of a stopped context that comes late is not heard', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs', { voice: { speed: 2 } });
   const stop = new AbortController();

@@ -60,6 +60,8 @@ export async function createElevenLabs(
     },
   });
   const words = new WeakMap<ClauseStream, CharacterWords>();
+  /** Contexts that were closed and are still spoken. */
+  const closing = new Set<string>();
 
   return createContextVoice(
     {
@@ -80,15 +82,13 @@ export async function createElevenLabs(
           context_id,
           ...(Object.keys(voiceSettings).length > 0 ? { voice_settings: voiceSettings } : {}),
         },
-        // The space says that the last word is whole. What was flushed is spoken to its end although the context is
-        // closed behind it, and only a closed context is answered with `isFinal`.
+        // The space says that the last word is whole.
         { text: `${text} `, context_id, flush: true },
-        { context_id, close_context: true },
       ],
-      // It was told with the text that nothing follows; ids are never used again, so what still comes is dropped.
-      stopMessage: () => null,
+      // One that was closed is spoken to its end; ids are never used again, so what still comes is dropped.
+      stopMessage: (contextId) => closeOnce(closing, contextId),
       farewell: { close_socket: true },
-      read: (message) => readMessage(message, { sampleRate, wordTiming, words }),
+      read: (message) => readMessage(message, { sampleRate, wordTiming, words, closing }),
       isIdleEnd: (failure) => failure.vendorCode === IDLE || failure.status === 1000,
     },
     context,
@@ -136,7 +136,12 @@ function namedIn(reason: string): VendorRefusal {
 
 function readMessage(
   message: Record<string, unknown>,
-  options: { sampleRate: number; wordTiming: boolean; words: WeakMap<ClauseStream, CharacterWords> },
+  options: {
+    sampleRate: number;
+    wordTiming: boolean;
+    words: WeakMap<ClauseStream, CharacterWords>;
+    closing: Set<string>;
+  },
 ): ContextNews | null {
   const id = message.contextId ?? message.context_id;
   const contextId = typeof id === 'string' ? id : null;
@@ -146,11 +151,15 @@ function readMessage(
   }
   if (contextId === null) return null;
   const isLast = message.isFinal === true;
+  if (isLast) options.closing.delete(contextId);
+  const audio = typeof message.audio === 'string' ? Buffer.from(message.audio, 'base64') : null;
+  const close = audio && audio.length > 0 && !isLast ? closeOnce(options.closing, contextId) : null;
   const times = options.wordTiming ? readAlignment(message.alignment) : null;
   return {
     contextId,
     isLast,
-    ...(typeof message.audio === 'string' ? { audio: Buffer.from(message.audio, 'base64') } : {}),
+    ...(audio ? { audio } : {}),
+    ...(close ? { reply: close } : {}),
     words: (clause) => {
       if (!options.wordTiming) return;
       const collector = options.words.get(clause) ?? new CharacterWords();
@@ -161,6 +170,16 @@ function readMessage(
       if (isLast) clause.words(collector.flush());
     },
   };
+}
+
+/**
+ * Closes a context, once. Only a closed context is answered with `isFinal`, and what was flushed before is spoken to its
+ * end; but the vendor can lose a text that the close follows at once, so the close waits for the first audio of it.
+ */
+function closeOnce(closing: Set<string>, contextId: string): object | null {
+  if (closing.has(contextId)) return null;
+  closing.add(contextId);
+  return { context_id: contextId, close_context: true };
 }
 
 /** The vendor spells the durations in two ways (reference 5.1). Null where there is no usable alignment. */
