@@ -79,6 +79,15 @@ runFaultCases(t, harness, vendors, [
     },
   },
   {
+    name: 'RT-58 RT-89 llm: a 429 with Retry-After and no second model is waited out',
+    bot: 'alone',
+    order: script(faulty({ kind: 'refuse', as: 'rate_limit', retryAfterMs: 3_000 })),
+    live: sayAndHearOut,
+    events: ['provider_failed', 'provider_retried'],
+    botLines: [/You said: part 0/],
+    servedBy: { type: 'llm', processor: 'openai' },
+  },
+  {
     name: 'RT-58 llm: a 500 is tried once more where there is no second model',
     bot: 'alone',
     order: script(faulty({ kind: 'refuse', as: 'server_error' })),

@@ -74,6 +74,14 @@ const midway =
 
 runFaultCases(t, harness, vendors, [
   {
+    name: 'RT-58 RT-89 stt: a 429 with Retry-After and no second engine is waited out',
+    bot: 'alone',
+    order: ({ deepgram }) =>
+      deepgram.control.next({ status: 429, headers: { 'retry-after': '2' }, body: REFUSED.body }, 4),
+    live: sayAndHearOut,
+    events: ['provider_failed', 'provider_retried'],
+  },
+  {
     name: 'RT-58 RT-89 stt: a 429 with Retry-After, and the second engine listens',
     bot: 'backed',
     order: ({ deepgram }) =>

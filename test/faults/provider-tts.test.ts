@@ -17,7 +17,7 @@ const ANSWER =
   'One two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen.';
 const REFUSED = { status: 500, body: { detail: { status: 'internal', message: 'try later' } } };
 
-/** `alone` has one voice, `backed` a second one behind it. */
+/** `alone` has one voice, `backed` a second one behind it, `turned` the same two the other way round. */
 async function vendors() {
   const texts = Array.from({ length: 20 }, (_, i) => `part ${i}`);
   const [deepgram, openai, elevenlabs, cartesia] = await Promise.all([
@@ -47,8 +47,13 @@ async function vendors() {
   };
   return {
     elevenlabs,
+    cartesia,
     emulators: [deepgram, openai, elevenlabs, cartesia],
-    bots: { alone: { ...bot, tts }, backed: { ...bot, tts: { ...tts, fallbacks: [second] } } },
+    bots: {
+      alone: { ...bot, tts },
+      backed: { ...bot, tts: { ...tts, fallbacks: [second] } },
+      turned: { ...bot, tts: { ...second, fallbacks: [tts] } },
+    },
   };
 }
 type Bench = Awaited<ReturnType<typeof vendors>>;
@@ -76,6 +81,44 @@ runFaultCases(t, harness, vendors, [
     servedBy: { type: 'tts', processor: 'cartesia' },
     check: (t, story) =>
       t.match(story.events('provider_failed')[0], { provider: 'elevenlabs', class: 'rate_limit' }),
+  },
+  {
+    name: 'RT-58 RT-89 tts: a 429 with Retry-After and no second voice is waited out',
+    bot: 'alone',
+    // One for the connection that is opened ahead, which the opening may or may not share.
+    order: ({ elevenlabs }) => elevenlabs.control.next({ status: 429, headers: { 'retry-after': '1' } }, 2),
+    live: (call) => sayAndListen(call),
+    events: ['provider_failed', 'provider_retried'],
+    // A filler may come before it where the machine is busy, and stands before it.
+    botLines: [/Good morning\.$/, words],
+  },
+  {
+    name: 'RT-47 tts: a clause without any audio is asked for once more, then the second voice speaks',
+    bot: 'turned',
+    async live(call, { cartesia }) {
+      cartesia.voice.msPerChar = 0;
+      await sayAndListen(call);
+    },
+    events: ['provider_failed', 'provider_retried', 'provider_switched'],
+    botLines: [/^Good morning\.$/, words],
+    servedBy: { type: 'tts', processor: 'elevenlabs' },
+  },
+  {
+    name: 'RT-47 tts: first audio after 2 s and no second voice is waited for',
+    bot: 'alone',
+    async live(call, { elevenlabs }) {
+      elevenlabs.voice.firstAudioMs = 2_000;
+      await sayAndListen(call, 3_000);
+    },
+    check(t, story, { elevenlabs }) {
+      t.same(story.events('provider_failed'), []);
+      const asked = elevenlabs.log.messages('in').filter(({ text }) => String(text).startsWith('One two'));
+      t.equal(asked.length, 1, 'nothing is spoken, and paid for, twice');
+      t.ok(
+        words.test(story.botLines.at(-1)?.replace(/^.*\. (?=One two)/, '') ?? ''),
+        story.botLines.join(' | '),
+      );
+    },
   },
   {
     name: 'RT-59 tts: refusals at the start cost the opening a moment',

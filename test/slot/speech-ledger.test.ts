@@ -25,6 +25,19 @@ t.test('RT-17 an echoed mark proves the whole clause', async (t) => {
   t.equal(ledger.markEchoed(99), null, 'nor does a mark that nobody set');
 });
 
+t.test('RT-17 the transcript has clauses in the order in which they are heard', async (t) => {
+  const ledger = new SpeechLedger();
+  const late = ledger.add(1, 'The answer.');
+  const bridge = ledger.add(1, 'One moment.', { isAside: true });
+  for (const unit of [bridge, late]) {
+    ledger.made(unit.id, 8_000);
+    ledger.allMade(unit.id);
+    ledger.markEchoed(unit.id);
+  }
+  t.equal(ledger.heardText(1), 'One moment. The answer.', 'the voice was late, and a line came before it');
+  t.equal(ledger.heardAnswer(1), 'The answer.');
+});
+
 t.test('RT-17 a cut keeps what was heard and says what was not', async (t) => {
   const ledger = new SpeechLedger();
   ledger.markEchoed(playing(ledger, 'First clause.').id);

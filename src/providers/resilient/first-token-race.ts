@@ -3,6 +3,7 @@ import { type FailureClass, providerError } from '../contract/provider-error.ts'
 import { ProviderSettings } from '../contract/provider-settings.ts';
 import { abandonStream, linkedAbort } from './next-within.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
+import { rateLimitWaitMs } from './rate-limit-wait.ts';
 
 /** A model that has not spoken by then counts as failed (docs/providers.md, "Language models"). */
 const FIRST_TOKEN_MS = 4_000;
@@ -15,8 +16,6 @@ const UNMEASURED_HEDGE_MS = 1_400;
 /** Without a fallback a quick failure is tried once more; after a slow one the caller has waited long enough. */
 const RETRY_WITHIN_MS = 1_500;
 const RETRY_PAUSE_MS = 150;
-/** A vendor that asks for a longer pause asks for more than a turn can wait. */
-const LONGEST_RETRY_AFTER_MS = 1_000;
 
 /** The attempt that speaks: what it has said so far, and where the rest comes from. */
 export interface Winner {
@@ -63,6 +62,7 @@ export async function raceForFirstToken(
   const failures: { link: ChainLink; error: unknown; kind: FailureClass }[] = [];
   let hedged = false;
   let retried = false;
+  let refusals = 0;
   const start = (link: ChainLink) => running.add(startAttempt(chain, link, request, signal));
 
   const first = waiting.shift();
@@ -151,16 +151,24 @@ export async function raceForFirstToken(
     running.clear();
   }
 
+  /** With nobody else to ask: a wait that the vendor names is waited out, what just failed is tried once more. */
   async function retryOrThrow(): Promise<void> {
-    const [failure] = failures;
-    if (!failure) throw new RangeError('nothing failed');
-    const pauseMs = retryPauseMs(failure.kind, failure.error);
-    const mayRetry = chain.length === 1 && !retried && clock.nowMs() - startedAtMs < RETRY_WITHIN_MS;
-    if (!mayRetry || pauseMs === null) throw failure.error;
-    retried = true;
-    report('provider_retried', failure.link, { class: failure.kind, after_ms: pauseMs });
+    const latest = failures.at(-1);
+    if (!latest) throw new RangeError('nothing failed');
+    const pauseMs = chain.length === 1 ? retryPauseMs(latest) : null;
+    if (pauseMs === null) throw failures[0]?.error;
+    report('provider_retried', latest.link, { class: latest.kind, after_ms: pauseMs });
     await clock.sleep(pauseMs, signal);
-    start(failure.link);
+    start(latest.link);
+  }
+
+  /** Null where it will not help to ask again, or would take too long. */
+  function retryPauseMs({ kind, error }: { kind: FailureClass; error: unknown }): number | null {
+    const waitedMs = clock.nowMs() - startedAtMs;
+    if (kind === 'rate_limit') return rateLimitWaitMs(error, waitedMs, refusals++);
+    if (kind !== 'transient' || retried || waitedMs >= RETRY_WITHIN_MS) return null;
+    retried = true;
+    return RETRY_PAUSE_MS;
   }
 
   function report(
@@ -170,14 +178,6 @@ export async function raceForFirstToken(
   ): void {
     chain.context.report({ event, provider: link.config.provider, family: 'llm', ...more });
   }
-}
-
-/** Null where it will not help to ask again. */
-function retryPauseMs(kind: FailureClass, error: unknown): number | null {
-  if (kind === 'transient') return RETRY_PAUSE_MS;
-  if (kind !== 'rate_limit') return null;
-  const { retryAfterMs } = (error as { details?: { retryAfterMs?: number } }).details ?? {};
-  return retryAfterMs !== undefined && retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : null;
 }
 
 function startAttempt(

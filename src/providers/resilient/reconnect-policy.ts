@@ -1,4 +1,5 @@
 import type { FailureClass } from '../contract/provider-error.ts';
+import { rateLimitWaitMs } from './rate-limit-wait.ts';
 
 /** Before the first, second and third attempt at one provider (docs/providers.md, "When a provider fails"). */
 export const RECONNECT_DELAYS_MS = [0, 250, 1_000] as const;
@@ -10,12 +11,15 @@ export interface ReconnectStep {
   delayMs: number;
   /** Counted from 1 within one outage of one provider. */
   attempt: number;
+  /** The delay is one that the vendor asked for. */
+  isAskedFor: boolean;
 }
 
 /**
  * Which provider to dial next while nobody listens: the present one, up to three times and for up to 5 s, then the
- * others by the same rule. One that the host leaves alone waits until the others have had their turn. Plain
- * bookkeeping; it knows neither sockets nor timers.
+ * others by the same rule. One that the host leaves alone waits until the others have had their turn; where there are
+ * none, a wait that it names is waited out and counts as no attempt. Plain bookkeeping; it knows neither sockets nor
+ * timers.
  */
 export class ReconnectPolicy {
   private readonly random: () => number;
@@ -23,6 +27,8 @@ export class ReconnectPolicy {
   /** Attempts of this outage, by provider. */
   private readonly tries = new Map<number, { attempts: number; sinceMs: number }>();
   private readonly spent = new Set<number>();
+  /** The only provider is asked too much: since when in this outage, how often it said so, and until when to wait. */
+  private limit: { sinceMs: number; times: number; untilMs: number } | null = null;
 
   constructor(random: () => number) {
     this.random = random;
@@ -35,19 +41,30 @@ export class ReconnectPolicy {
     const index = stays ? this.current : (open.find(admits) ?? open[0]);
     if (index === undefined || index === null) return null;
     this.current = index;
-    const tries = this.tries.get(index) ?? { attempts: 0, sinceMs: nowMs };
+    const waitMs = Math.max(0, (this.limit?.untilMs ?? 0) - nowMs);
+    const tries = this.tries.get(index) ?? { attempts: 0, sinceMs: nowMs + waitMs };
     this.tries.set(index, tries);
     const spread = 1 + (this.random() * 2 - 1) * JITTER;
     const delayMs = Math.round((RECONNECT_DELAYS_MS[tries.attempts] ?? 0) * spread);
     tries.attempts += 1;
-    return { index, delayMs, attempt: tries.attempts };
+    return {
+      index,
+      delayMs: Math.max(delayMs, waitMs),
+      attempt: tries.attempts,
+      isAskedFor: waitMs > 0,
+    };
   }
 
-  /** The present provider failed so that dialling it again is no use while there are others. */
-  failed(kind: FailureClass, hasOthers: boolean): void {
+  /** The present provider failed: dialling it again may be no use while there are others, or no use yet. */
+  failed(
+    kind: FailureClass,
+    error: unknown,
+    { nowMs, hasOthers }: { nowMs: number; hasOthers: boolean },
+  ): void {
     if (this.current === null) return;
     const isFinal = kind === 'config' || kind === 'auth' || kind === 'quota' || kind === 'content';
     if (isFinal || (hasOthers && kind === 'rate_limit')) this.spent.add(this.current);
+    else if (kind === 'rate_limit') this.leaveAlone(this.current, error, nowMs);
   }
 
   /** Somebody else is to be asked, where there is anybody. */
@@ -59,6 +76,18 @@ export class ReconnectPolicy {
   works(): void {
     if (this.tries.size > 0) this.tries.clear();
     if (this.spent.size > 0) this.spent.clear();
+    this.limit = null;
+  }
+
+  private leaveAlone(index: number, error: unknown, nowMs: number): void {
+    const { sinceMs, times } = this.limit ?? { sinceMs: nowMs, times: 0 };
+    const waitMs = rateLimitWaitMs(error, nowMs - sinceMs, times, this.random);
+    if (waitMs === null) {
+      this.spent.add(index);
+      return;
+    }
+    this.limit = { sinceMs, times: times + 1, untilMs: nowMs + waitMs };
+    this.tries.delete(index);
   }
 
   private isOpen(index: number, nowMs: number): boolean {

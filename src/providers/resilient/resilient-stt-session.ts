@@ -369,7 +369,7 @@ export class ResilientSttSession implements SttSession {
     this.brokeAtMs = this.now;
     this.chain.failed(connection.link.index, error);
     const hasOthers = this.chain.length > 1;
-    this.reconnectPolicy.failed(failureClass(error), hasOthers);
+    this.reconnectPolicy.failed(failureClass(error), error, { nowMs: this.now, hasOthers });
     if (leave) this.reconnectPolicy.leave(hasOthers);
     this.dropConnection();
     void connection.session.close();

@@ -1,8 +1,9 @@
 import { audioKernels, type Resampler } from '../../platform/audio-kernels.ts';
-import { providerError } from '../contract/provider-error.ts';
+import { type FailureClass, providerError } from '../contract/provider-error.ts';
 import type { SpeakHooks, TextToSpeech, WordTiming } from '../contract/text-to-speech.ts';
 import { abandonStream, linkedAbort, nextWithin } from './next-within.ts';
 import type { ChainLink, ProviderChain } from './provider-chain.ts';
+import { rateLimitWaitMs } from './rate-limit-wait.ts';
 import { MS_PER_CHARACTER, restOfText } from './rest-of-text.ts';
 
 /** RT-47. */
@@ -12,11 +13,13 @@ export const NEXT_BYTE_MS = 1_000;
 export const LAST_FIRST_BYTE_MS = 2_500;
 /** The weight of the latest clause in what is known of a voice's pace. */
 const PACE_WEIGHT = 0.3;
+/** What no voice may leave out without a sound. */
+const HAS_WORDS = /[\p{L}\p{N}]/u;
 
 /**
- * Text to speech over a bot's provider and its fallbacks. A voice that does not begin in time, pauses too long or
- * breaks is replaced in the middle of the clause; the next one speaks only what was not given yet. The voice that
- * took over stays for a while, so that a reply does not change its voice with every clause.
+ * Text to speech over a bot's provider and its fallbacks. A voice that does not begin in time, pauses too long, breaks
+ * or ends without a sound is replaced in the middle of the clause; the next one speaks only what was not given yet. The
+ * voice that took over stays for a while, so that a reply does not change its voice with every clause.
  *
  * `sampleRate` is the first provider's and stays; the others are resampled to it.
  */
@@ -50,6 +53,10 @@ class Clause {
   private readonly options: ClauseOptions;
   /** Of the whole clause, given to the consumer. */
   private givenMs = 0;
+  /** Voices that were asked once more. */
+  private readonly repeated = new Set<number>();
+  /** The only voice is asked too much: since when, and how often it said so. */
+  private limit: { sinceMs: number; times: number } | null = null;
 
   constructor(chain: ProviderChain<TextToSpeech>, options: ClauseOptions) {
     this.chain = chain;
@@ -58,16 +65,17 @@ class Clause {
 
   async *speak(): AsyncGenerator<Int16Array> {
     const { signal, text } = this.options;
-    const places = this.places();
+    const waiting = this.chain.order();
     let rest = text;
     let firstError: unknown;
     let from: ChainLink | null = null;
-    for (const [at, link] of places.entries()) {
+    let link = waiting.shift();
+    while (link) {
       signal.throwIfAborted();
-      const part: SpokenPart = { fromMs: this.givenMs, words: [] };
+      const part: SpokenPart = { fromMs: this.givenMs, words: [], isMute: false };
       try {
         if (from !== null && from.index !== link.index) this.chain.switched(from.index, link.index, 'failed');
-        yield* this.speakWith(link, rest, part, at === places.length - 1);
+        yield* this.speakWith(link, rest, part, waiting.length === 0);
         return;
       } catch (error) {
         if (signal.aborted) throw signal.reason;
@@ -76,25 +84,45 @@ class Clause {
         from = link;
         const pace = this.options.paces.get(link.key) ?? MS_PER_CHARACTER;
         rest = restOfText(rest, this.givenMs - part.fromMs, part.words, pace);
-        if (rest === '') return;
-        if (this.chain.length === 1 && at === 0) {
-          if (kind !== 'transient') break;
-          this.chain.context.report({
-            event: 'provider_retried',
-            provider: link.config.provider,
-            family: 'tts',
-            class: kind,
-          });
-        }
+        if (rest === '' || (this.givenMs > 0 && !HAS_WORDS.test(rest))) return;
+        const pauseMs = this.repeatPauseMs(link, { kind, error, isMute: part.isMute });
+        if (pauseMs === null) link = waiting.shift();
+        else await this.pauseBefore(link, kind, pauseMs);
       }
     }
     throw firstError;
   }
 
-  /** A provider without fallbacks gets a second try. */
-  private places(): ChainLink[] {
-    const order = this.chain.order();
-    return order.length === 1 ? [...order, ...order] : order;
+  /**
+   * How long to wait before the same voice is asked once more; null where the next one is asked. One without fallbacks
+   * gets a second try, and waits out what it names when it is asked too much; one that ended without a sound gets a
+   * second try in any case.
+   */
+  private repeatPauseMs(
+    link: ChainLink,
+    { kind, error, isMute }: { kind: FailureClass; error: unknown; isMute: boolean },
+  ): number | null {
+    const isAlone = this.chain.length === 1;
+    if (kind === 'rate_limit' && isAlone) {
+      const nowMs = this.chain.context.clock.nowMs();
+      this.limit ??= { sinceMs: nowMs, times: 0 };
+      return rateLimitWaitMs(error, nowMs - this.limit.sinceMs, this.limit.times++);
+    }
+    if (kind !== 'transient' || (!isAlone && !isMute) || this.repeated.has(link.index)) return null;
+    this.repeated.add(link.index);
+    return 0;
+  }
+
+  private async pauseBefore(link: ChainLink, kind: FailureClass, pauseMs: number): Promise<void> {
+    const { context } = this.chain;
+    context.report({
+      event: 'provider_retried',
+      provider: link.config.provider,
+      family: 'tts',
+      class: kind,
+      ...(pauseMs > 0 ? { after_ms: pauseMs } : {}),
+    });
+    if (pauseMs > 0) await context.clock.sleep(pauseMs, this.options.signal);
   }
 
   private async *speakWith(
@@ -130,6 +158,8 @@ class Clause {
         yield* this.give(toRate ? toRate.process(step.value) : step.value);
       }
       if (toRate) yield* this.give(toRate.flush());
+      part.isMute = this.givenMs === part.fromMs && HAS_WORDS.test(text);
+      if (part.isMute) throw muteError(link);
       this.learnPace(link, text, this.givenMs - part.fromMs);
       outcome = 'spoken';
     } catch (error) {
@@ -178,10 +208,21 @@ interface SpokenPart {
   fromMs: number;
   /** Its timings, from its own first sample. */
   words: WordTiming[];
+  /** It came to its end without a sample. */
+  isMute: boolean;
 }
 
 function resampler(from: number, to: number): Resampler | null {
   return from === to ? null : new (audioKernels().Resampler)(from, to);
+}
+
+/** The vendor says that it has spoken, and nothing was heard. */
+function muteError(link: ChainLink): Error {
+  const { provider } = link.config;
+  return providerError(
+    { provider, family: 'tts', class: 'transient', status: null },
+    `${provider} ended a clause without any audio`,
+  );
 }
 
 function lateError(link: ChainLink, isFirst: boolean, limitMs: number): Error {

@@ -94,9 +94,20 @@ export async function dialConnection(options: {
       (index) => chain.providerHealth.admits(chain.link(index).key),
     );
     if (step === null) return { error: firstError };
+    const { index, attempt } = step;
+    if (step.isAskedFor) {
+      const { provider } = chain.link(index).config;
+      const after_ms = step.delayMs;
+      chain.context.report({
+        event: 'provider_retried',
+        provider,
+        family: 'stt',
+        class: 'rate_limit',
+        after_ms,
+      });
+    }
     if (step.delayMs > 0) await clock.sleep(step.delayMs, signal).catch(() => undefined);
     if (signal.aborted) return 'cancelled';
-    const { index, attempt } = step;
     chain.begin(index);
     try {
       const link = chain.link(index);
@@ -118,7 +129,8 @@ export async function dialConnection(options: {
         return 'cancelled';
       }
       firstError ??= error;
-      reconnectPolicy.failed(chain.failed(index, error, { attempt }), hasOthers);
+      const kind = chain.failed(index, error, { attempt });
+      reconnectPolicy.failed(kind, error, { nowMs: clock.nowMs(), hasOthers });
       // Whoever does not even answer the door within the bound will hardly do so 250 ms later.
       if (isTimeout(error)) reconnectPolicy.leave(hasOthers);
     }

@@ -41,6 +41,7 @@ const PACE_WEIGHT = 0.3;
 const MIN_PACE_CHARACTERS = 12;
 
 export class SpeechLedger {
+  /** In the order in which they are heard, as far as that is known. */
   private readonly units = new Map<number, Unit>();
   private nextId = 1;
   private samplesPerCharacter = SAMPLES_PER_CHARACTER;
@@ -74,10 +75,15 @@ export class SpeechLedger {
     return [...this.units.values()].filter((unit) => unit.replyId === replyId);
   }
 
-  /** The voice gave so much more audio. */
+  /** The voice gave so much more audio. What gives its first audio is heard behind all that gave some before. */
   made(unitId: number, samples: number): void {
     const unit = this.units.get(unitId);
-    if (unit) unit.madeSamples += samples;
+    if (!unit) return;
+    if (unit.madeSamples === 0 && samples > 0) {
+      this.units.delete(unitId);
+      this.units.set(unitId, unit);
+    }
+    unit.madeSamples += samples;
   }
 
   /** The voice has spoken the clause to its end. */

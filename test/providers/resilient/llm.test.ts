@@ -274,17 +274,36 @@ t.test('without a fallback a quick passing failure is tried once more, and only 
   t.equal(wrong.asked, 1, 'a wrong setting is wrong the second time too');
 });
 
-t.test('a 429 without a fallback is retried when the vendor names a short time, else told', async (t) => {
-  const around = configInputs();
-  const short = model('gemini', around, [[10, failure('rate_limit', { retryAfterMs: 700 })]], [[10, HELLO]]);
-  const { deltas, firstMs } = await read(build(around, [short]), around);
-  t.equal(textOf(deltas), 'hello ');
-  t.ok((firstMs ?? 0) >= 700);
-  const long = model('openai', around, [[10, failure('rate_limit', { retryAfterMs: 20_000 })]]);
-  t.match((await read(build(around, [long]), around)).error, { details: { class: 'rate_limit' } });
-  t.equal(long.asked, 1);
-  t.equal(around.providerHealth.admits('llm:openai:'), false, 'and the host leaves it alone meanwhile');
-});
+t.test(
+  'RT-58 a 429 without a fallback is waited out, unless it asks for more than a caller can bear',
+  async (t) => {
+    const around = configInputs();
+    const short = model(
+      'gemini',
+      around,
+      [[10, failure('rate_limit', { retryAfterMs: 700 })]],
+      [[10, HELLO]],
+    );
+    const { deltas, firstMs } = await read(build(around, [short]), around);
+    t.equal(textOf(deltas), 'hello ');
+    t.ok((firstMs ?? 0) >= 700);
+    t.match(around.named('provider_retried'), [{ provider: 'gemini', class: 'rate_limit', family: 'llm' }]);
+    const busy = model(
+      'anthropic',
+      around,
+      [[10, failure('rate_limit', { retryAfterMs: 6_000 })]],
+      [[10, failure('rate_limit')]],
+      [[10, HELLO]],
+    );
+    const waited = await read(build(around, [busy]), around);
+    t.equal(textOf(waited.deltas), 'hello ');
+    t.ok((waited.firstMs ?? 0) >= 7_000, `the six seconds that it names, then one that it does not`);
+    const long = model('openai', around, [[10, failure('rate_limit', { retryAfterMs: 20_000 })]]);
+    t.match((await read(build(around, [long]), around)).error, { details: { class: 'rate_limit' } });
+    t.equal(long.asked, 1);
+    t.equal(around.providerHealth.admits('llm:openai:'), false, 'and the host leaves it alone meanwhile');
+  },
+);
 
 t.test('the first word must come in time, also without a fallback', async (t) => {
   const around = configInputs();

@@ -5,6 +5,7 @@ import type { SpeechToText, SttTurnEvent } from '../../../src/providers/contract
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
 import { chainOf, configInputs } from './bench-call.ts';
 import {
+  askedTooMuch,
   broken,
   type EngineRules,
   RATE_HZ,
@@ -164,6 +165,45 @@ t.test('RT-57 when nobody can be reached the call is told, once, within its budg
   await live.clock.advance(10_000, 1_000);
   t.equal(live.failures.length, 1);
   t.equal(live.clock.pendingTimers, 0, 'no timer is left');
+});
+
+t.test('RT-57 RT-58 an engine without a fallback that names a wait is dialled when it is over', async (t) => {
+  const busy = { retryAfterMs: 3_000 };
+  const live = await call({ deepgram: [busy, busy, busy] });
+  await live.say(1, 20);
+  await live.pause(7_500);
+  t.equal(await live.text(), words(1, 20), 'and hears what was said meanwhile');
+  t.same(live.failures, []);
+  t.match(live.named('provider_retried'), [
+    { provider: 'deepgram', class: 'rate_limit', family: 'stt' },
+    { class: 'rate_limit' },
+    { class: 'rate_limit' },
+  ]);
+  for (const { after_ms } of live.named('provider_retried')) t.ok(Number(after_ms) >= 3_000, `${after_ms}`);
+  await live.session.close();
+
+  const full = await call({ deepgram: Array.from({ length: 9 }, () => busy) });
+  const startedMs = full.clock.nowMs();
+  while (full.failures.length === 0 && full.clock.nowMs() - startedMs < 30_000) await full.pause(100);
+  t.match(
+    full.failures,
+    [{ details: { class: 'rate_limit' } }],
+    'the call is told when it has waited enough',
+  );
+  t.ok(full.clock.nowMs() - startedMs <= 11_000);
+  await full.session.close();
+});
+
+t.test('a session that is refused while it is open is opened again after the wait', async (t) => {
+  const live = await call({ soniox: [] });
+  const handlers = live.engines[0]?.handlers ?? [];
+  for (let sessions = 1; sessions <= 9 && live.failures.length === 0; sessions += 1) {
+    while (handlers.length < sessions && live.failures.length === 0) await live.pause(100);
+    handlers.at(-1)?.onFailure(askedTooMuch('soniox', 2_000));
+  }
+  t.match(live.failures, [{ details: { class: 'rate_limit' } }]);
+  t.ok(handlers.length >= 4 && handlers.length <= 6, `${handlers.length} sessions, two seconds apart`);
+  await live.session.close();
 });
 
 t.test('a key that is refused is not tried again; the fallback listens at once', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { providerError } from '../../../src/providers/contract/provider-error.ts';
 import type { TextToSpeech, WordTiming } from '../../../src/providers/contract/text-to-speech.ts';
+import { RATE_LIMIT_PATIENCE_MS } from '../../../src/providers/resilient/rate-limit-wait.ts';
 import {
   createResilientTts,
   FIRST_BYTE_MS,
@@ -20,11 +21,13 @@ const NEVER = new AbortController().signal;
 
 type Around = ReturnType<typeof configInputs>;
 
-/** What becomes of one clause: it breaks or stalls after so much audio, or begins late. */
+/** What becomes of one clause: it breaks or stalls after so much audio, begins late, is refused, or has no sound. */
 interface Fate {
   breaksAfterMs?: number;
   stallsAfterMs?: number;
   firstMs?: number;
+  refused?: Error;
+  isMute?: boolean;
 }
 
 interface FakeVoice extends TextToSpeech {
@@ -56,6 +59,8 @@ function voice(
       });
       await clock.sleep(fate.firstMs ?? 80, signal);
       if (more.error) throw more.error;
+      if (fate.refused) throw fate.refused;
+      if (fate.isMute) return;
       if (more.timed) hooks?.onWords?.(timings(text));
       for (let givenMs = 0; givenMs < text.length * MS_PER_CHARACTER; givenMs += BLOCK_MS) {
         if (fate.breaksAfterMs !== undefined && givenMs >= fate.breaksAfterMs) throw failure(name);
@@ -214,20 +219,112 @@ t.test(
   },
 );
 
-t.test('without a fallback the same voice is tried once more, with a little more patience', async (t) => {
+t.test('RT-47 a voice without a fallback has the last patience at once', async (t) => {
+  const around = configInputs();
+  const slow = voice('elevenlabs', around, [{ firstMs: FIRST_BYTE_MS + 500 }]);
+  const said = await speak(build(around, [slow]), CLAUSE, around);
+  t.equal(said.error, null);
+  t.same(slow.texts, [CLAUSE], 'the text is sent once, and paid for once');
+  t.same(around.troubles, []);
+  t.ok(said.longestGapMs < LAST_FIRST_BYTE_MS, `${said.longestGapMs} ms of silence`);
+});
+
+t.test('without a fallback the same voice is tried once more', async (t) => {
   const around = configInputs();
   const only = voice('elevenlabs', around, [{ firstMs: 60_000 }, { firstMs: 2_000 }]);
   const said = await speak(build(around, [only]), CLAUSE, around);
   t.equal(said.error, null);
   t.same(only.texts, [CLAUSE, CLAUSE]);
   t.equal(only.closed, 1, 'over a new connection: the old one may be half dead');
-  t.ok(said.longestGapMs <= 4_000, `${said.longestGapMs} ms of silence`);
+  t.ok(said.longestGapMs <= LAST_FIRST_BYTE_MS + 2_100, `${said.longestGapMs} ms of silence`);
   t.match(around.named('provider_retried'), [{ provider: 'elevenlabs', family: 'tts' }]);
 
   const dead = voice('cartesia', around, [{ firstMs: 60_000 }, { firstMs: 60_000 }]);
   const startedMs = around.clock.nowMs();
   t.match((await speak(build(around, [dead]), CLAUSE, around)).error, { code: 'provider_timeout' });
-  t.ok(around.clock.nowMs() - startedMs <= FIRST_BYTE_MS + LAST_FIRST_BYTE_MS + 100);
+  t.ok(around.clock.nowMs() - startedMs <= 2 * LAST_FIRST_BYTE_MS + 100);
+});
+
+t.test(
+  'RT-47 a clause that ends without a sound is asked for once more, then by the next voice',
+  async (t) => {
+    const around = configInputs();
+    const first = voice('elevenlabs', around, [{ isMute: true }]);
+    const second = voice('cartesia', around);
+    const said = await speak(build(around, [first, second]), CLAUSE, around);
+    t.same([said.error, said.servedBy], [null, ['elevenlabs', 'elevenlabs']]);
+    t.equal(said.audioMs, CLAUSE.length * MS_PER_CHARACTER);
+    t.match(around.named('provider_failed'), [
+      { class: 'transient', error: /without any audio/, given_ms: 0 },
+    ]);
+    t.match(around.named('provider_retried'), [{ provider: 'elevenlabs', family: 'tts' }]);
+
+    const other = configInputs();
+    const mute = voice('elevenlabs', other, [{ isMute: true }, { isMute: true }]);
+    const next = voice('cartesia', other);
+    const saved = await speak(build(other, [mute, next]), CLAUSE, other);
+    t.same([saved.error, saved.servedBy], [null, ['elevenlabs', 'elevenlabs', 'cartesia']]);
+    t.same(next.texts, [CLAUSE]);
+    t.match(other.named('provider_switched'), [{ from: 'elevenlabs', provider: 'cartesia' }]);
+  },
+);
+
+t.test(
+  'RT-47 a clause without a sound fails where there is nobody else, and one without words does not',
+  async (t) => {
+    const around = configInputs();
+    const mute = voice('elevenlabs', around, [{ isMute: true }, { isMute: true }]);
+    const tts = build(around, [mute]);
+    t.match((await speak(tts, CLAUSE, around)).error, {
+      code: 'provider_failed',
+      details: { class: 'transient' },
+    });
+    t.equal(mute.texts.length, 2);
+    const still = configInputs();
+    const quiet = voice('elevenlabs', still, [{ isMute: true }]);
+    t.equal((await speak(build(still, [quiet]), '...', still)).error, null);
+    t.same(still.troubles, []);
+  },
+);
+
+t.test('RT-58 a voice without a fallback that names a wait is asked again when it is over', async (t) => {
+  const busy = (retryAfterMs?: number) => ({
+    refused: providerError(
+      {
+        provider: 'elevenlabs',
+        family: 'tts',
+        class: 'rate_limit',
+        status: 429,
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      },
+      'elevenlabs: 429',
+    ),
+  });
+  const around = configInputs();
+  const only = voice('elevenlabs', around, [busy(4_000), busy()]);
+  const said = await speak(build(around, [only]), CLAUSE, around);
+  t.same([said.error, said.audioMs], [null, CLAUSE.length * MS_PER_CHARACTER]);
+  t.ok(said.longestGapMs >= 5_000 && said.longestGapMs <= 6_200, `${said.longestGapMs} ms of waiting`);
+  t.match(around.named('provider_retried'), [
+    { class: 'rate_limit', family: 'tts' },
+    { class: 'rate_limit' },
+  ]);
+
+  const long = configInputs();
+  const closed = voice('elevenlabs', long, [busy(RATE_LIMIT_PATIENCE_MS + 1)]);
+  t.match((await speak(build(long, [closed]), CLAUSE, long)).error, { details: { class: 'rate_limit' } });
+  t.equal(closed.texts.length, 1, 'nobody is kept waiting for longer');
+
+  const always = configInputs();
+  const full = voice(
+    'elevenlabs',
+    always,
+    Array.from({ length: 99 }, () => busy(0)),
+  );
+  const startedMs = always.clock.nowMs();
+  t.match((await speak(build(always, [full]), CLAUSE, always)).error, { details: { class: 'rate_limit' } });
+  t.ok(always.clock.nowMs() - startedMs <= RATE_LIMIT_PATIENCE_MS * 1.2);
+  t.ok(full.texts.length <= 8, `${full.texts.length} requests`);
 });
 
 t.test('a voice whose key is refused is not asked twice', async (t) => {

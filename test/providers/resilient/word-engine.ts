@@ -28,6 +28,8 @@ export function textOf(words: readonly number[]): string {
 /** What happens to one session. */
 export interface SessionPlan {
   failsToOpen?: boolean;
+  /** Refuses to open because it is asked too much; it names this wait. */
+  retryAfterMs?: number;
   /** Opens after so long. */
   openMs?: number;
   /** Breaks when it has been fed so many samples. */
@@ -75,6 +77,7 @@ export function wordEngine(rules: EngineRules): WordEngine {
       const plan = rules.plan();
       await rules.clock.sleep(plan.openMs ?? 20);
       if (plan.failsToOpen) throw broken(rules.name, 'refused the connection');
+      if (plan.retryAfterMs !== undefined) throw askedTooMuch(rules.name, plan.retryAfterMs);
       const count = { samples: 0, firstAtMs: 0, lastAtMs: 0 };
       fed.push(count);
       handlers.push(given);
@@ -85,6 +88,13 @@ export function wordEngine(rules: EngineRules): WordEngine {
 
 export function broken(provider: string, what: string): Error {
   return providerError({ provider, family: 'stt', class: 'transient', status: null }, `${provider} ${what}`);
+}
+
+export function askedTooMuch(provider: string, retryAfterMs: number): Error {
+  return providerError(
+    { provider, family: 'stt', class: 'rate_limit', status: 429, retryAfterMs },
+    `${provider} is asked too much`,
+  );
 }
 
 class WordSession implements SttSession {

@@ -1,12 +1,15 @@
 import t from 'tap';
 import { FRAME_SAMPLES } from '../../../src/contracts/limits.ts';
 import { createLogger } from '../../../src/platform/logger.ts';
+import type { TextToSpeech } from '../../../src/providers/contract/text-to-speech.ts';
+import { createResilientTts } from '../../../src/providers/resilient/resilient-tts.ts';
 import { SpeechCache } from '../../../src/providers/spoken-lines/speech-cache.ts';
 import { LineCache } from '../../../src/slot/speak/line-cache.ts';
 import type { Clause, SpeakerHooks } from '../../../src/slot/speak/speaker.ts';
 import { speakableOptions } from '../../../src/slot/speak/text/to-speakable.ts';
 import { tempFolder } from '../../harness/temp-folder.ts';
 import { until } from '../../harness/wait.ts';
+import { chainOf, configInputs } from '../../providers/resilient/bench-call.ts';
 import { spokenCall, timedVoice } from './spoken-call.ts';
 
 t.setTimeout(280_000);
@@ -62,6 +65,15 @@ t.test('RT-14 the mark of a dropped sending proves nothing', async (t) => {
   call.speaker.resume();
   t.equal(await reply.ended, 'played');
   t.same(call.marks, ['unit-1', 'unit-1.2']);
+});
+
+t.test('RT-17 RT-47 a clause that the voice ends without a sound was not said', async (t) => {
+  const mute: TextToSpeech = { ...timedVoice().voice, async *speak() {} };
+  const call = spokenCall(t, { tts: createResilientTts(chainOf('tts', [mute], configInputs()), mute) });
+  const reply = call.speaker.say('answer', () => saying('Nobody hears this.'));
+  t.equal(await reply.ended, 'failed', 'it is owed like any other');
+  t.same([call.ledger.heardText(reply.id), call.ledger.evidence(reply.id)], ['', 'none']);
+  t.match(call.failures, [{ code: 'provider_failed' }]);
 });
 
 t.test('RT-16 a bot that is cut while it is paused is not heard, and the next reply is', async (t) => {
