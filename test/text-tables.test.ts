@@ -24,13 +24,24 @@ const CALLER_LINES = 'src/slot/speak/caller-lines.txt';
 const NUMBER_WORDS = 'src/slot/speak/text/normalise/number-words.txt';
 const SHORT_FORMS = 'src/slot/speak/text/short-forms.txt';
 const RESCUE_LINES = 'src/providers/spoken-lines/rescue-lines.txt';
+const RE_ENGAGEMENT = 'src/slot/turn/re-engagement.txt';
 const FILLER_LINES = 'src/providers/spoken-lines/filler-lines.txt';
 const OF_TEXTS = [CALLER_LINES, NUMBER_WORDS, RESCUE_LINES, SPOKEN_DIGITS];
 
 t.test('every table can be read, and the built program has it as the sources do', async (t) => {
   t.same(
     TABLES,
-    sorted([NAMES, ANSWERS, OVERLAPS, ENDINGS, ASKED_NUMBERS, SHORT_FORMS, FILLER_LINES, ...OF_TEXTS]),
+    sorted([
+      NAMES,
+      ANSWERS,
+      OVERLAPS,
+      ENDINGS,
+      ASKED_NUMBERS,
+      SHORT_FORMS,
+      FILLER_LINES,
+      RE_ENGAGEMENT,
+      ...OF_TEXTS,
+    ]),
     'a new table is checked here',
   );
   for (const path of TABLES) {
@@ -104,6 +115,10 @@ t.test('each language has all that the others have', async (t) => {
     t.same([...lines.keys()], ['rescue', 'again', 'farewell'], language);
   }
   t.same([...lists(FILLER_LINES).keys()], [...texts(RESCUE_LINES).keys()]);
+  const prompts = lists(RE_ENGAGEMENT);
+  for (const [language, lines] of prompts) t.equal(lines.length, prompts.get('en')?.length, language);
+  const spoken = [...texts(CALLER_LINES).keys(), ...texts(NUMBER_WORDS).keys()];
+  t.same(sorted(prompts.keys()), sorted(new Set(spoken.filter((language) => language !== 'other'))));
   const known = new Set(texts(NUMBER_WORDS).get('en')?.keys()).add('letters');
   for (const [language, words] of texts(NUMBER_WORDS)) {
     const odd = [...words.keys()].filter((key) => !known.has(key) && !/^(scale|unit) \S/.test(key));

@@ -154,7 +154,7 @@ export type VadConfig = Static<typeof VadConfig>;
 
 export const ReEngagement = Type.Object(
   {
-    enabled: Type.Optional(Type.Boolean()),
+    enabled: Type.Optional(Type.Boolean({ description: 'False: nothing is said to a silent caller (true)' })),
     after_seconds: Type.Optional(
       Type.Number({
         minimum: 1,
@@ -165,7 +165,15 @@ export const ReEngagement = Type.Object(
     prompts: Type.Optional(
       Type.Array(Type.String({ maxLength: 500 }), {
         maxItems: 10,
-        description: 'Spoken one after another; then the call ends',
+        description: 'Spoken one after another; then the call ends (two lines in the language of the voice)',
+      }),
+    ),
+    end_after_seconds: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 3_600,
+        description:
+          'Where `enabled` is false: caller silence that ends the call (as long as the lines and their pauses would take)',
       }),
     ),
   },

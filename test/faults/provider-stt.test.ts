@@ -24,11 +24,15 @@ const REFUSED = { status: 500, body: { err_code: 'INTERNAL', err_msg: 'try later
 /** The caller is in the middle of the sentence then. */
 const MIDWAY_MS = 900;
 
-/** `alone` has Deepgram, `flux` its engine that detects turns; the others have another engine behind that. */
+/**
+ * `alone` has Deepgram, `flux` its engine that detects turns, `mute` one that stands and never says a word; the others have
+ * another engine behind that.
+ */
 async function vendors() {
   const hearing = (who: string) => ({ texts: Array.from({ length: 20 }, (_, i) => `${who} ${i}`) });
-  const [deepgram, flux, soniox, openai, elevenlabs] = await Promise.all([
+  const [deepgram, mute, flux, soniox, openai, elevenlabs] = await Promise.all([
     startDeepgram({ hearing: hearing('deepgram') }),
+    startDeepgram(),
     startFlux({ hearing: hearing('flux') }),
     startSoniox({ hearing: hearing('soniox') }),
     startOpenAi(),
@@ -36,6 +40,7 @@ async function vendors() {
   ]);
   const first = { provider: 'deepgram', model: 'nova-3', api_key: deepgram.key, base_url: deepgram.wsUrl };
   const turning = { provider: 'deepgram_flux', api_key: flux.key, base_url: flux.wsUrl };
+  const silent = { ...first, api_key: mute.key, base_url: mute.wsUrl };
   const second = { provider: 'soniox', api_key: soniox.key, base_url: soniox.wsUrl };
   const bot = {
     opening_message: 'Good morning.',
@@ -50,10 +55,12 @@ async function vendors() {
   return {
     deepgram,
     flux,
-    emulators: [deepgram, flux, soniox, openai, elevenlabs],
+    emulators: [deepgram, mute, flux, soniox, openai, elevenlabs],
     bots: {
       alone: { ...bot, stt: first },
       backed: { ...bot, stt: { ...first, fallbacks: [second] } },
+      mute: { ...bot, stt: silent },
+      muteBacked: { ...bot, stt: { ...silent, fallbacks: [second] } },
       flux: { ...bot, stt: turning },
       fluxBacked: { ...bot, stt: { ...turning, fallbacks: [first] } },
     },
@@ -176,6 +183,31 @@ runFaultCases(t, harness, vendors, [
     botLines: [/Goodbye/],
     disconnectedBy: 'error',
     check: (t, story) => t.match(story.result.end_detail, { reason: /cannot hear/ }),
+  },
+  {
+    name: 'R106 RT-59 stt: an engine that stands and says no word: asked again once, then the call ends as ours',
+    bot: 'mute',
+    async live(call) {
+      await sayAndListen(call);
+      await call.say(sentence);
+      await call.event('hangup', 60_000);
+    },
+    events: ['empty_turn', 'rescue_spoken'],
+    botLines: [/say that again/, /Goodbye/],
+    customerLines: [],
+    disconnectedBy: 'error',
+    check: (t, story) => t.match(story.result.end_detail, { reason: /cannot hear/, user_turns: 0 }),
+  },
+  {
+    name: 'RT-58 RT-59 stt: an engine that stands and says no word: the second turn is heard by the next one',
+    bot: 'muteBacked',
+    async live(call) {
+      await sayAndListen(call);
+      await sayAndHearOut(call);
+    },
+    events: ['empty_turn', 'provider_switched'],
+    botLines: [/say that again/],
+    customerLines: ['soniox 0'],
   },
   {
     name: 'R8 RT-05 RT-57 stt: an engine that detects turns is cut in the middle of one',

@@ -23,6 +23,8 @@ interface Engine {
   texts?: string[];
   /** A flush is never answered. */
   isMute?: boolean;
+  /** What it gives has no words, although somebody spoke. */
+  isDeaf?: boolean;
 }
 
 const speech = humanSpeech('goforward.raw');
@@ -55,6 +57,7 @@ async function earsUnderTest(
     async flush() {
       at.flushes++;
       if (engine.isMute) return new Promise(() => undefined);
+      if (engine.isDeaf) return { text: '', confidence: null, isUnheard: true };
       return { text: engine.texts?.shift() ?? 'asked for', confidence: 0.9 };
     },
     discard: () => {
@@ -337,6 +340,31 @@ t.test('RT-06 without a word on the way the text is waited for to the end, and t
   await call.hear(silence(4));
   t.same(call.of('expired'), [], 'two seconds were the measure, and there is nothing to go on with');
   t.ok(await call.until('say_again'));
+});
+
+t.test('RT-59 speech in which an engine finds no word is asked for again, a noise is not', async (t) => {
+  const unheard = await earsUnderTest(t, { isDeaf: true });
+  await unheard.hear(speech);
+  t.ok(await unheard.until('say_again'));
+  t.match(unheard.of('say_again'), [{ turn: 1, isUnheard: true }]);
+  t.same(unheard.of('empty_turn'), []);
+  t.match(unheard.speechInput.turns.lastFailure, { code: 'provider_timeout', message: /no word/ });
+
+  const noise = await earsUnderTest(t, { texts: [''] });
+  await noise.hear(word);
+  t.ok(await noise.until('empty_turn'));
+  t.same(noise.of('say_again'), []);
+
+  const over = await earsUnderTest(t, { isDeaf: true }, {}, 2);
+  over.botSpeaks(1);
+  await over.hear(word);
+  t.ok(await over.until('resume_bot'));
+  t.same(over.of('say_again'), [], 'over the bot it is the bot that goes on');
+
+  const turns = await earsUnderTest(t, { detectsTurns: true });
+  await turns.hear(speech);
+  turns.tell().onTurn?.({ type: 'end', text: '', confidence: null, isUnheard: true });
+  t.ok(await turns.until('say_again'));
 });
 
 t.test('RT-07 a caller who pauses long within turns is given the time', async (t) => {

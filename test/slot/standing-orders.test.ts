@@ -11,6 +11,7 @@ import { PreemptiveGeneration } from '../../src/slot/call/preemptive-generation.
 import { BotVoice } from '../../src/slot/speak/bot-voice.ts';
 import { LineCache } from '../../src/slot/speak/line-cache.ts';
 import { speakableOptions } from '../../src/slot/speak/text/to-speakable.ts';
+import { reEngagementPlan } from '../../src/slot/turn/re-engagement.ts';
 import { createTurnMachine, step } from '../../src/slot/turn/turn-machine.ts';
 import { samplesOf, turnRules } from '../../src/slot/turn/turn-rules.ts';
 import { dueTimer } from '../../src/slot/turn/turn-timers.ts';
@@ -75,8 +76,8 @@ function bench(t: Test, answers: Part[][], { isKept = true } = {}): Bench {
   kept.lastResort = async () => null;
   const startedMs = monotonicMs();
   const nowSample = () => samplesOf(monotonicMs() - startedMs);
-  const rules = { strategy: 'model', givesInterims: true, flushAtStop: false } as const;
-  const state = createTurnMachine(turnRules(config, rules));
+  const rules = { strategy: 'model', givesInterims: true, flushAtStop: false, wordWaitSamples: () => 0 } as const;
+  const state = createTurnMachine(turnRules(config, rules, reEngagementPlan({}, 'en')));
   const actions: TurnAction[] = [];
   const floor = {
     state,

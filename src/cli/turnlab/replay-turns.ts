@@ -4,7 +4,7 @@ import { SpeechSegmenter } from '../../slot/listen/speech-segmenter.ts';
 import type { TurnJudge, TurnVerdict } from '../../slot/listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES, TURN_PRE_ROLL_SAMPLES } from '../../slot/listen/turn-window.ts';
 import { createTurnMachine, step } from '../../slot/turn/turn-machine.ts';
-import { samplesOf, turnRules } from '../../slot/turn/turn-rules.ts';
+import { msOf, samplesOf, turnRules } from '../../slot/turn/turn-rules.ts';
 import { dueTimer } from '../../slot/turn/turn-timers.ts';
 import type { DecidedBy, TurnAction, TurnEvent, TurnState } from '../../slot/turn/turn-types.ts';
 import { TurnWaits } from '../../slot/turn/turn-waits.ts';
@@ -59,6 +59,7 @@ const VERDICT_MS = 50;
 const VERDICT_DEADLINE_MS = 60_000;
 /** Longer than any recording: silence, debts and the duration end nothing here. */
 const NEVER_SAMPLES = 48 * 3_600 * LINE_RATE_HZ;
+const NEVER_ENGAGED = { lines: [], silenceMs: msOf(NEVER_SAMPLES) };
 
 /**
  * Replays the caller's side through segmenter, turn model and turn machine as a slot does. The bot is heard when the
@@ -104,7 +105,6 @@ class Replayer {
     const config = {
       vad: settings.vad,
       min_words_interruption: 0,
-      re_engagement: {},
       max_call_duration_seconds: NEVER_SAMPLES / LINE_RATE_HZ,
     };
     const strategy = this.usesModel ? 'model' : 'silence';
@@ -113,8 +113,11 @@ class Replayer {
     const wordWaitSamples = (text: string, probability: number | null) =>
       this.words ? waits.wordSamples(text, probability) : 0;
     this.state = createTurnMachine({
-      ...turnRules(config, { strategy, givesInterims: false, flushAtStop: false, wordWaitSamples }),
-      reEngageSamples: NEVER_SAMPLES,
+      ...turnRules(
+        config,
+        { strategy, givesInterims: false, flushAtStop: false, wordWaitSamples },
+        NEVER_ENGAGED,
+      ),
       fillerSamples: NEVER_SAMPLES,
       rescueSamples: NEVER_SAMPLES,
       responseTimeoutSamples: NEVER_SAMPLES,

@@ -9,6 +9,11 @@ export interface SttResult {
   confidence: number | null;
   /** BCP 47, where the engine says what it heard. */
   language?: string | null;
+  /**
+   * There was speech in it, as {@link SttSession.speechHeard} told, and no engine that was asked has said a word of it.
+   * From the layers that watch over engines, as in the `end` of a turn.
+   */
+  isUnheard?: boolean;
 }
 
 /** A piece of text that the engine will not change any more. */
@@ -27,7 +32,7 @@ export type SttTurnEvent =
   | { type: 'eager_end'; text: string; confidence: number | null }
   /** The caller went on after an eager end. */
   | { type: 'resumed' }
-  | { type: 'end'; text: string; confidence: number | null };
+  | { type: 'end'; text: string; confidence: number | null; isUnheard?: boolean };
 
 export interface SttSession {
   /** Caller audio, LINEAR16 at the rate of the context, in order. The engine may keep a reference until the next call only: copy it. */

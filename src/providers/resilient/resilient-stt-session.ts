@@ -24,6 +24,7 @@ const MAX_PENDING_TURNS = 8;
 const LIVED_MS = 2_000;
 /** So much speech since an engine that tells words at once said anything, and no answer at the end of the turn. */
 const UNANSWERED_SPEECH_MS = 500;
+const NO_WORDS = 'gave no text for two turns of speech';
 
 /** A flush that waits for the text of its turn. */
 interface Waiter {
@@ -236,7 +237,7 @@ export class ResilientSttSession implements SttSession {
     return {
       onInterim: (text) => {
         if (!isCurrent()) return;
-        this.showsLife();
+        this.showsLife(text);
         this.handlers.onInterim(this.book.textSoFar(text));
       },
       onFinal: (piece) => {
@@ -245,7 +246,7 @@ export class ResilientSttSession implements SttSession {
         const placed = { ...piece, uptoSample };
         this.aliveAt = this.feeder?.fedUpTo ?? this.aliveAt;
         this.book.final(placed);
-        if (piece.text !== '') this.showsLife();
+        if (piece.text !== '') this.showsLife(piece.text);
         this.handlers.onFinal?.(placed);
       },
       onTurn: (event) => {
@@ -260,7 +261,7 @@ export class ResilientSttSession implements SttSession {
   }
 
   private onTurn(event: SttTurnEvent): void {
-    this.showsLife();
+    this.showsLife('text' in event ? event.text : '');
     // After a break the new session begins the turn again; for the call it is the one it knows.
     if (event.type === 'start' && this.turnIsOpen) return;
     this.turnIsOpen = event.type !== 'end';
@@ -268,19 +269,27 @@ export class ResilientSttSession implements SttSession {
       this.handlers.onTurn?.(event);
       return;
     }
-    const whole = { ...event, text: this.book.textSoFar(event.text) };
+    const text = this.book.textSoFar(event.text);
     // A turn that a flush ends already is settled by that flush.
-    if (event.type === 'end' && this.book.pending.length === 0) {
-      const settledAt = this.book.open.fresh.findLast((piece) => piece.uptoSample !== null)?.uptoSample;
-      this.book.settle(this.book.end(settledAt ?? this.feeder?.fedUpTo ?? this.ring.endAt));
-      this.deaf.turnEnded();
-    }
-    this.handlers.onTurn?.(whole);
+    if (event.type === 'end' && this.book.pending.length === 0) this.endTurn({ ...event, text });
+    else this.handlers.onTurn?.({ ...event, text });
   }
 
-  private showsLife(): void {
+  /** The engine itself has ended a turn. */
+  private endTurn(event: Extract<SttTurnEvent, { type: 'end' }>): void {
+    const settledAt = this.book.open.fresh.findLast((piece) => piece.uptoSample !== null)?.uptoSample;
+    this.book.settle(this.book.end(settledAt ?? this.feeder?.fedUpTo ?? this.ring.endAt));
+    const { hadSpeech } = this.deaf.turnEnded();
+    const isUnheard = event.text === '' && hadSpeech;
+    this.handlers.onTurn?.(isUnheard ? { ...event, isUnheard } : event);
+    const isDeaf = this.deaf.turnText(event.text, hadSpeech);
+    if (isDeaf && this.connection) this.wentDeaf(this.connection, NO_WORDS);
+  }
+
+  private showsLife(text: string): void {
     this.aliveAt = this.feeder?.fedUpTo ?? this.aliveAt;
-    this.deaf.sign();
+    if (text === '') this.deaf.sign();
+    else this.deaf.words();
     this.reconnectPolicy.works();
   }
 
@@ -324,17 +333,19 @@ export class ResilientSttSession implements SttSession {
     const result = this.book.result(turn, rest);
     if (this.isUnanswered(connection, turn) && !waiter.wasUnanswered) {
       waiter.wasUnanswered = true;
-      this.broke(deafError(connection.link, 'did not answer at the end of a turn'));
+      this.broke(deafError(connection.link, 'did not answer at the end of a turn'), this.deaf.isDoubted);
       return;
     }
-    if (this.deaf.turnText(result.text, waiter.hadSpeech)) {
-      this.wentDeaf(connection, 'gave no text for two turns of speech');
+    // A turn that another session has heard already needs no third opinion.
+    if (this.deaf.turnText(result.text, waiter.hadSpeech) && !waiter.wasUnanswered) {
+      this.wentDeaf(connection, NO_WORDS);
       return;
     }
     this.reconnectPolicy.works();
     const ms = this.now - waiter.startedAtMs;
     this.chain.ended(connection.link.index, { result: 'ok', ms });
-    this.settle(turn, () => waiter.resolve(result));
+    const isUnheard = result.text === '' && waiter.hadSpeech;
+    this.settle(turn, () => waiter.resolve(isUnheard ? { ...result, isUnheard } : result));
   }
 
   /**

@@ -16,11 +16,21 @@ export class SttWatchdog {
   private emptyTurns = 0;
   private resting = false;
 
-  /** The engine said anything at all about words. */
+  /** The engine said anything at all. */
   sign(): void {
     this.sinceSignMs = 0;
+  }
+
+  /** It said words. */
+  words(): void {
+    this.sign();
     this.signInTurn = true;
     this.resting = false;
+  }
+
+  /** The engine had nothing to say of the turn before. */
+  get isDoubted(): boolean {
+    return this.emptyTurns > 0;
   }
 
   /** Speech went to the engine. True: it is deaf. `tellsWordsAtOnce` says whether it would have spoken by now. */
@@ -45,6 +55,7 @@ export class SttWatchdog {
   turnText(text: string, hadSpeech: boolean): boolean {
     if (text !== '') {
       this.emptyTurns = 0;
+      this.resting = false;
       this.sign();
       return false;
     }

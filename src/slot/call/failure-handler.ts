@@ -13,6 +13,8 @@ const MAX_FAILED_REPLIES = 2;
 const MAX_BRIDGES = 3;
 /** So many turns in a row that could not be transcribed: the speech input is gone and the call with them. */
 const MAX_SILENT_STT_TURNS = 3;
+/** The same for an engine that stands, has never told a word, and has no other behind it. */
+const MAX_MUTE_STT_TURNS = 2;
 /** A farewell that is not over by then is cut by the hang-up. */
 const FAREWELL_BOUND_MS = 12_000;
 
@@ -90,7 +92,7 @@ export class FailureHandler {
     this.bridges = 0;
   }
 
-  /** A turn was transcribed. */
+  /** Words of the caller were understood. */
   heardTurn(): void {
     this.deafTurns = 0;
   }
@@ -142,10 +144,13 @@ export class FailureHandler {
     this.say('again', 'answer_refused', false);
   }
 
-  /** One turn could not be transcribed: the caller is asked again. A bot that stays deaf ends the call. */
-  transcriptionFailed(error: Error): void {
+  /**
+   * One turn could not be transcribed: the caller is asked again. A bot that stays deaf ends the call; `isMute` where
+   * its engine has never told a word and no other can be asked.
+   */
+  transcriptionFailed(error: Error, isMute = false): void {
     if (this.isOver) return;
-    if (++this.deafTurns >= MAX_SILENT_STT_TURNS) this.deaf(error);
+    if (++this.deafTurns >= (isMute ? MAX_MUTE_STT_TURNS : MAX_SILENT_STT_TURNS)) this.deaf(error);
     else this.say('again', 'not_transcribed', false);
   }
 

@@ -93,7 +93,12 @@ export const runtimeConfigShape: Shape = object(
     min_words_interruption: integer(0),
     re_engagement: object(
       {},
-      { enabled: boolean, after_seconds: number(1, 600), prompts: array(string(), 10) },
+      {
+        enabled: boolean,
+        after_seconds: number(1, 600),
+        prompts: array(string(), 10),
+        end_after_seconds: number(1, 3600),
+      },
     ),
     ambient_sound: object({}, {}),
     pronunciations: array(object({ word: string(), spoken: string() }, {})),

@@ -9,6 +9,7 @@ import { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
 import { interruptionJudge } from '../turn/interruption-meaning.ts';
+import { reEngagementPlan } from '../turn/re-engagement.ts';
 import { type CallAction, TurnDriver } from '../turn/turn-driver.ts';
 import { turnRules } from '../turn/turn-rules.ts';
 import type { TurnStrategy } from '../turn/turn-types.ts';
@@ -109,13 +110,17 @@ export class SpeechInput {
     const language = spokenLanguage(config);
     this.waits = new TurnWaits(vad, language, hooks.onPauseLearned);
     this.turns = new TurnDriver({
-      rules: turnRules(config, {
-        strategy: strategy(),
-        givesInterims: givesInterims(),
-        // The decision about a turn follows its stop within 50 ms, and a text asked for sooner may be half a one.
-        flushAtStop: false,
-        wordWaitSamples: (text, probability) => this.waits.wordSamples(text, probability),
-      }),
+      rules: turnRules(
+        config,
+        {
+          strategy: strategy(),
+          givesInterims: givesInterims(),
+          // The decision about a turn follows its stop within 50 ms, and a text asked for sooner may be half a one.
+          flushAtStop: false,
+          wordWaitSamples: (text, probability) => this.waits.wordSamples(text, probability),
+        },
+        reEngagementPlan(config.re_engagement, language),
+      ),
       waits: this.waits,
       turnModel,
       turnThreshold: vad.turn_threshold ?? 0.5,

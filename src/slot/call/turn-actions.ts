@@ -6,8 +6,9 @@ import type { BotVoice } from '../speak/bot-voice.ts';
 import { callerLine } from '../speak/caller-lines.ts';
 import type { Fillers } from '../speak/fillers.ts';
 import type { Agent } from '../think/agent.ts';
+import { reEngagementPlan } from '../turn/re-engagement.ts';
 import type { CallAction } from '../turn/turn-driver.ts';
-import { msOf, reEngagementLines, WARNING_SECONDS } from '../turn/turn-rules.ts';
+import { msOf, WARNING_SECONDS } from '../turn/turn-rules.ts';
 import type { EndSignal } from '../wrap-up/end-arbiter.ts';
 import type { Answering } from './answering.ts';
 import type { CallReporter, UserTurn } from './call-reporter.ts';
@@ -48,10 +49,13 @@ export class TurnActions {
   readonly expiredTimers: Record<string, number> = {};
   userTurns = 0;
   overlaps = 0;
+  /** Turns that the caller was asked to say again, because nothing was understood of them. */
+  lostTurns = 0;
 
   constructor(parts: TurnActionsParts) {
     this.parts = parts;
-    this.prompts = reEngagementLines(parts.config.re_engagement);
+    const { config } = parts;
+    this.prompts = reEngagementPlan(config.re_engagement, spokenLanguage(config)).lines;
   }
 
   apply(action: CallAction): void {
@@ -199,6 +203,7 @@ export class TurnActions {
   private keepUnconfirmed({ text, fromSample }: Extract<CallAction, { type: 'overlap' }>): void {
     const { turns } = this.parts.speechInput();
     this.parts.answering.dropPreemptive('the words were no turn');
+    this.parts.failureHandler.heardTurn();
     this.overlaps++;
     this.parts.reporter.overlap(text, turns.interruptionMeaning(text), fromSample, turns.state.nowSample);
   }
@@ -212,13 +217,22 @@ export class TurnActions {
     if (mayContinue && rest !== '' && !this.parts.voice.isBusy) this.parts.answering.sayText('prompt', rest);
   }
 
-  /** The text of a turn never came: the caller is asked to say it again. */
-  private onLostTurn({ turn, toSample, decidedAtSample }: Extract<CallAction, { type: 'say_again' }>): void {
+  /** Nothing is known of what a turn said: the caller is asked to say it again. */
+  private onLostTurn(action: Extract<CallAction, { type: 'say_again' }>): void {
+    const { turn, isUnheard, toSample, decidedAtSample } = action;
     const { turns } = this.parts.speechInput();
+    this.lostTurns++;
+    if (isUnheard) this.parts.log.event('empty_turn', { note: 'somebody spoke, and no words came of it' });
     this.parts.answering.dropPreemptive('there was no text');
     const { decidedAtMs } = turns.evidenceOf(turn);
     this.parts.measures.turnLost({ turn, toSample, decidedAtSample, decidedAtMs });
-    this.parts.failureHandler.transcriptionFailed(turns.lastFailure);
+    this.parts.failureHandler.transcriptionFailed(turns.lastFailure, isUnheard && this.isMute);
+  }
+
+  /** No word of the caller has ever been understood, and there is no other engine to ask. */
+  private get isMute(): boolean {
+    const { fallbacks = [] } = this.parts.config.stt;
+    return this.userTurns + this.overlaps === 0 && fallbacks.length === 0;
   }
 
   private countExpired(timer: string): void {

@@ -88,7 +88,7 @@ export class TurnDriver {
   private speechSamples = 0;
   private interimAtSample = Number.NEGATIVE_INFINITY;
   private troubleAtSample = Number.NEGATIVE_INFINITY;
-  /** What the last flush failed with. */
+  /** What the last flush failed with, or had nothing to say of. */
   lastFailure: Error = new AppError('provider_timeout', 'speech to text gave no text for a turn');
 
   constructor(options: TurnDriverOptions) {
@@ -159,7 +159,9 @@ export class TurnDriver {
     // The machine gives an id to a turn that opens with this, so its evidence is noted first.
     if (event.type === 'end')
       this.noteConfidence(this.state.turn?.id ?? this.state.turnCount + 1, event.confidence);
-    this.send({ type: 'engine_turn', what: event.type, text, meaning: this.meaningOf(text) });
+    const isUnheard = event.type === 'end' && (event.isUnheard ?? false);
+    if (isUnheard) this.lastFailure = unheardError();
+    this.send({ type: 'engine_turn', what: event.type, text, meaning: this.meaningOf(text), isUnheard });
     if (event.type === 'resumed') this.options.hooks.onContinued();
     if (event.type === 'eager_end' && this.state.turn && !this.state.turn.isInterruptionCandidate) {
       this.options.hooks.onProbableEnd(this.state.turn.id, joined(this.state.turn.settledText, text.trim()));
@@ -303,7 +305,9 @@ export class TurnDriver {
         this.noteConfidence(turn, heard.confidence);
         this.options.hooks.onText(text);
       }
-      this.send({ type: 'final', turn, text, meaning: this.meaningOf(text) });
+      const isUnheard = heard.isUnheard ?? false;
+      if (isUnheard) this.lastFailure = unheardError();
+      this.send({ type: 'final', turn, text, meaning: this.meaningOf(text), isUnheard });
     } catch (error) {
       if (this.isStopped) return;
       this.lastFailure = error as Error;
@@ -336,4 +340,8 @@ export class TurnDriver {
     if (this.evidence.size > MAX_EVIDENCE && oldest !== undefined) this.evidence.delete(oldest);
     return fresh;
   }
+}
+
+function unheardError(): AppError {
+  return new AppError('provider_timeout', 'speech to text had no word for what the caller said');
 }

@@ -80,7 +80,7 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
       onInterim(state, event.text, event.meaning, actions);
       break;
     case 'final':
-      onFinal(state, event.turn, event.text, event.meaning, actions);
+      onFinal(state, event, actions);
       break;
     case 'final_failed':
       onFinalFailed(state, event.turn, actions);

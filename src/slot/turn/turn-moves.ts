@@ -136,6 +136,11 @@ function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): 
 export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   disarm(state, ...INTERRUPTION_TIMERS, ...END_TIMERS, 'final_wait');
   if (turn.settledText === '') {
+    // Where it has cut the bot off, the bot goes on with what it had to say.
+    if (turn.isUnheard && !turn.cutReply) {
+      askAgain(state, turn, actions);
+      return;
+    }
     state.turn = null;
     actions.push({ type: 'empty_turn', mayContinue: turn.cutReply });
     settle(state, actions);
@@ -204,16 +209,21 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
     finish(state, turn, actions);
     return;
   }
+  askAgain(state, turn, actions);
+}
+
+/** A turn of which nothing is known is asked for once more, unless the bot has something to say anyway. */
+function askAgain(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   state.turn = null;
   settle(state, actions);
-  if (state.phase === 'caller_silent') {
-    actions.push({
-      type: 'say_again',
-      turn: turn.id,
-      toSample: turn.lastSpeechSample,
-      decidedAtSample: turn.decidedAtSample,
-    });
-  }
+  if (state.phase !== 'caller_silent') return;
+  actions.push({
+    type: 'say_again',
+    turn: turn.id,
+    isUnheard: turn.isUnheard,
+    toSample: turn.lastSpeechSample,
+    decidedAtSample: turn.decidedAtSample,
+  });
 }
 
 /** The words that were said over the bot are known. */
@@ -411,6 +421,7 @@ export function newTurn(state: TurnState, fromSample: number, isInterruptionCand
     isByText: false,
     isInterruptionCandidate,
     cutReply: false,
+    isUnheard: false,
   };
 }
 

@@ -1,16 +1,13 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { RuntimeConfig, VadConfig } from '../../contracts/runtime-config.ts';
+import type { ReEngagementPlan } from './re-engagement.ts';
 import type { TurnRules } from './turn-types.ts';
 
 /** The part of a call's config that turn-taking depends on. */
-export type TurnConfig = Pick<
-  RuntimeConfig,
-  'min_words_interruption' | 're_engagement' | 'max_call_duration_seconds'
-> & { vad: VadConfig };
+export type TurnConfig = Pick<RuntimeConfig, 'min_words_interruption' | 'max_call_duration_seconds'> & {
+  vad: VadConfig;
+};
 
-/** Lines that a bot without its own says to a silent caller; then the call ends (RT-20). */
-const DEFAULT_RE_ENGAGEMENT = ['Are you still there?', 'I cannot hear you. Please say something.'];
-const DEFAULT_RE_ENGAGE_SECONDS = 8;
 /** Shorter calls end without a warning. */
 const WARNED_CALL_SECONDS = 60;
 export const WARNING_SECONDS = 20;
@@ -22,8 +19,8 @@ const FINAL_WAIT_MS = 1_500;
 /** What the machine must know of the engine that listens, and of the words that it tells. */
 export type HearingFacts = Pick<TurnRules, 'strategy' | 'givesInterims' | 'flushAtStop' | 'wordWaitSamples'>;
 
-/** Turn rules of a call in samples; the defaults are those of D-36. */
-export function turnRules(config: TurnConfig, hearing: HearingFacts): TurnRules {
+/** Turn rules of a call in samples; the defaults are those of D-36. `plan` is for a caller who is silent. */
+export function turnRules(config: TurnConfig, hearing: HearingFacts, plan: ReEngagementPlan): TurnRules {
   const { vad } = config;
   const maxMs = config.max_call_duration_seconds * 1_000;
   const isWarned = config.max_call_duration_seconds >= WARNED_CALL_SECONDS;
@@ -43,8 +40,8 @@ export function turnRules(config: TurnConfig, hearing: HearingFacts): TurnRules 
     interruptionConfirmSamples: samplesOf(vad.commit_ms ?? 600),
     interruptionDecideSamples: samplesOf(vad.resume_ms ?? 1_200),
     minWords: config.min_words_interruption,
-    reEngageSamples: samplesOf((config.re_engagement.after_seconds ?? DEFAULT_RE_ENGAGE_SECONDS) * 1_000),
-    reEngageLines: reEngagementLines(config.re_engagement).length,
+    reEngageSamples: samplesOf(plan.silenceMs),
+    reEngageLines: plan.lines.length,
     // With the pauses of a telephone line this keeps every silence below 4 s (RT-21, RT-59).
     fillerSamples: samplesOf(3_000),
     rescueSamples: samplesOf(10_000),
@@ -57,11 +54,6 @@ export function turnRules(config: TurnConfig, hearing: HearingFacts): TurnRules 
     maxDurationSamples: samplesOf(maxMs),
     warningSamples: isWarned ? samplesOf(WARNING_SECONDS * 1_000) : samplesOf(maxMs),
   };
-}
-
-/** Said one after another to a caller who is silent. */
-export function reEngagementLines(config: RuntimeConfig['re_engagement']): readonly string[] {
-  return config.enabled === false ? [] : (config.prompts ?? DEFAULT_RE_ENGAGEMENT);
 }
 
 export function samplesOf(ms: number): number {

@@ -103,11 +103,10 @@ export function onInterim(
 
 export function onFinal(
   state: TurnState,
-  turnId: number,
-  text: string,
-  meaning: InterruptionMeaning,
+  event: Extract<TurnEvent, { type: 'final' }>,
   actions: TurnAction[],
 ): void {
+  const { turn: turnId, text, meaning } = event;
   const { turn } = state;
   if (state.unheard?.turn === turnId) {
     // The bot has gone on meanwhile; what was said over it still belongs into the transcript (RT-13).
@@ -122,6 +121,7 @@ export function onFinal(
   turn.awaitsFinal = false;
   turn.interim = '';
   turn.settledText = joined(turn.settledText, text.trim());
+  if (event.isUnheard) turn.isUnheard = true;
   disarm(state, 'final_wait');
   // The caller went on while the transcript was on its way: it is the beginning of what they are saying.
   if (state.isSpeech) return;
@@ -180,6 +180,7 @@ export function onEngineTurn(
     state.turn ?? newTurn(state, state.nowSample, state.reply !== null && !state.reply.isProtected);
   state.turn = turn;
   turn.settledText = joined(turn.settledText, text);
+  if (event.isUnheard) turn.isUnheard = true;
   turn.interim = '';
   turn.awaitsFinal = false;
   disarm(state, 'final_wait', ...END_TIMERS);

@@ -102,7 +102,8 @@ export type TurnEvent =
   | { type: 'verdict'; turn: number; epoch: number; complete: boolean | null; probability: number | null }
   /** Text so far of the open turn, and what it means while the bot has the floor. */
   | { type: 'interim'; text: string; meaning: InterruptionMeaning }
-  | { type: 'final'; turn: number; text: string; meaning: InterruptionMeaning }
+  /** `isUnheard`: somebody spoke, and speech to text has no word of it. */
+  | { type: 'final'; turn: number; text: string; meaning: InterruptionMeaning; isUnheard?: boolean }
   | { type: 'final_failed'; turn: number }
   /** The engine is being replaced, or still tells words: the text of a turn may take until then. */
   | { type: 'final_delayed'; untilSample: number }
@@ -116,6 +117,7 @@ export type TurnEvent =
       what: 'start' | 'eager_end' | 'resumed' | 'end';
       text: string;
       meaning: InterruptionMeaning;
+      isUnheard?: boolean;
     }
   /** The bot begins to make a reply; its audio follows. */
   | { type: 'reply_begun'; reply: number; isProtected: boolean }
@@ -173,8 +175,8 @@ export type TurnAction =
   | { type: 'overlap'; text: string; fromSample: number }
   /** Speech without words; `mayContinue` where it had silenced the bot. */
   | { type: 'empty_turn'; mayContinue: boolean }
-  /** A turn whose text never came. */
-  | ({ type: 'say_again' } & Pick<TakenTurn, 'turn' | 'toSample' | 'decidedAtSample'>)
+  /** A turn whose text never came, or in which speech to text heard nothing although somebody spoke. */
+  | ({ type: 'say_again'; isUnheard: boolean } & Pick<TakenTurn, 'turn' | 'toSample' | 'decidedAtSample'>)
   | { type: 're_engage'; line: number }
   | { type: 'say_filler' }
   | { type: 'say_rescue' }
@@ -216,6 +218,8 @@ export interface CallerTurn {
   isInterruptionCandidate: boolean;
   /** It cut a bot that was being heard. */
   cutReply: boolean;
+  /** Somebody spoke in it, and speech to text has no word of that. */
+  isUnheard: boolean;
 }
 
 /** Words that change nothing any more and still belong into the transcript (RT-13). */

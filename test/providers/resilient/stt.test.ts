@@ -4,99 +4,15 @@ import { providerError } from '../../../src/providers/contract/provider-error.ts
 import type { SpeechToText, SttTurnEvent } from '../../../src/providers/contract/speech-to-text.ts';
 import { createResilientStt } from '../../../src/providers/resilient/resilient-stt.ts';
 import { chainOf, configInputs } from './bench-call.ts';
-import {
-  askedTooMuch,
-  broken,
-  type EngineRules,
-  RATE_HZ,
-  type SessionPlan,
-  spoken,
-  textOf,
-  WORD_SAMPLES,
-  type WordEngine,
-  wordEngine,
-} from './word-engine.ts';
+import { NEVER, wordCall, words } from './word-call.ts';
+import { askedTooMuch, broken, RATE_HZ, spoken, WORD_SAMPLES, wordEngine } from './word-engine.ts';
 
 t.setTimeout(280_000);
-
-const FRAME_MS = 20;
-const FRAME_SAMPLES = 160;
-const NEVER = new AbortController().signal;
-
-/** A call over word engines; `plans` are what happens to the sessions of each engine, in order, and then nothing. */
-async function call(plans: Record<string, SessionPlan[]>, rules: Partial<EngineRules> = {}) {
-  const around = configInputs();
-  const { clock } = around;
-  const engines: WordEngine[] = Object.entries(plans).map(([name, list]) =>
-    wordEngine({
-      name,
-      clock,
-      wordsPerFinal: 2,
-      stampsFinals: true,
-      flushMs: 100,
-      ...rules,
-      plan: () => list.shift() ?? {},
-    }),
-  );
-  const chain = chainOf<SpeechToText>('stt', engines, around);
-  const stt = createResilientStt(chain, engines[0] as WordEngine, () => 0.5);
-  const failures: Error[] = [];
-  const interims: string[] = [];
-  const turns: SttTurnEvent[] = [];
-  const listeners: string[] = [];
-  const session = await stt.open({
-    onInterim: (text) => void interims.push(text),
-    onTurn: (event) => void turns.push(event),
-    onEngine: (engine) => void listeners.push(engine.name),
-    onFailure: (error) => void failures.push(error),
-  });
-  const hear = async (samples: Int16Array, isSpeech: boolean) => {
-    for (let at = 0; at < samples.length; at += FRAME_SAMPLES) {
-      session.feed(samples.subarray(at, at + FRAME_SAMPLES));
-      if (isSpeech) session.speechHeard?.(FRAME_MS);
-      await clock.advance(FRAME_MS, FRAME_MS);
-    }
-  };
-  return {
-    ...around,
-    engines,
-    stt,
-    session,
-    failures,
-    interims,
-    turns,
-    listeners,
-    async say(from: number, to: number) {
-      for (let word = from; word <= to; word += 1) await hear(spoken(word), true);
-    },
-    /** Speech in which no engine finds a word. */
-    noise: (ms: number) => hear(new Int16Array((ms * RATE_HZ) / 1000), true),
-    pause: (ms: number) => hear(new Int16Array((ms * RATE_HZ) / 1000), false),
-    /** The text of the turn; the line goes on meanwhile. */
-    async text(): Promise<string> {
-      const flushed = session.flush(NEVER).then(
-        (result) => result.text,
-        (error: unknown) => `rejected: ${String(error)}`,
-      );
-      let text: string | null = null;
-      void flushed.then((got) => {
-        text = got;
-      });
-      for (let waited = 0; text === null && waited < 20_000; waited += FRAME_MS) {
-        await hear(new Int16Array(FRAME_SAMPLES), false);
-      }
-      return text ?? 'no text came';
-    },
-  };
-}
-
-const words = (from: number, to: number) =>
-  textOf(Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 t.test(
   'RT-57 a session that is cut in mid-utterance is dialled again and hears what was not final',
   async (t) => {
-    const live = await call({ deepgram: [{ breaksAfterSamples: 5 * WORD_SAMPLES + 100 }] });
+    const live = await wordCall({ deepgram: [{ breaksAfterSamples: 5 * WORD_SAMPLES + 100 }] });
     await live.pause(100);
     await live.say(1, 8);
     t.equal(await live.text(), words(1, 8));
@@ -114,7 +30,10 @@ t.test(
 );
 
 t.test('RT-57 what is replayed comes at no more than one and a half times real time', async (t) => {
-  const live = await call({ deepgram: [{ breaksAfterSamples: 30 * WORD_SAMPLES }] }, { wordsPerFinal: 0 });
+  const live = await wordCall(
+    { deepgram: [{ breaksAfterSamples: 30 * WORD_SAMPLES }] },
+    { wordsPerFinal: 0 },
+  );
   await live.pause(100);
   await live.say(1, 31);
   const brokeAt = live.named('provider_reconnected')[0];
@@ -132,7 +51,7 @@ t.test(
   'RT-57 an engine is dialled three times, after 0, 250 and 1000 ms; then the fallback listens',
   async (t) => {
     const refused = { failsToOpen: true, openMs: 1 };
-    const live = await call({ deepgram: [refused, refused, refused, refused], soniox: [] });
+    const live = await wordCall({ deepgram: [refused, refused, refused, refused], soniox: [] });
     const startedMs = live.clock.nowMs();
     await live.say(1, 20);
     const failed = live.named('provider_failed');
@@ -154,7 +73,7 @@ t.test(
 
 t.test('RT-57 when nobody can be reached the call is told, once, within its budget', async (t) => {
   const refused = Array.from({ length: 20 }, () => ({ failsToOpen: true, openMs: 1 }));
-  const live = await call({ deepgram: refused });
+  const live = await wordCall({ deepgram: refused });
   const startedMs = live.clock.nowMs();
   while (live.failures.length === 0 && live.clock.nowMs() - startedMs < 20_000) await live.pause(100);
   t.equal(live.failures.length, 1);
@@ -169,7 +88,7 @@ t.test('RT-57 when nobody can be reached the call is told, once, within its budg
 
 t.test('RT-57 RT-58 an engine without a fallback that names a wait is dialled when it is over', async (t) => {
   const busy = { retryAfterMs: 3_000 };
-  const live = await call({ deepgram: [busy, busy, busy] });
+  const live = await wordCall({ deepgram: [busy, busy, busy] });
   await live.say(1, 20);
   await live.pause(7_500);
   t.equal(await live.text(), words(1, 20), 'and hears what was said meanwhile');
@@ -182,7 +101,7 @@ t.test('RT-57 RT-58 an engine without a fallback that names a wait is dialled wh
   for (const { after_ms } of live.named('provider_retried')) t.ok(Number(after_ms) >= 3_000, `${after_ms}`);
   await live.session.close();
 
-  const full = await call({ deepgram: Array.from({ length: 9 }, () => busy) });
+  const full = await wordCall({ deepgram: Array.from({ length: 9 }, () => busy) });
   const startedMs = full.clock.nowMs();
   while (full.failures.length === 0 && full.clock.nowMs() - startedMs < 30_000) await full.pause(100);
   t.match(
@@ -195,7 +114,7 @@ t.test('RT-57 RT-58 an engine without a fallback that names a wait is dialled wh
 });
 
 t.test('a session that is refused while it is open is opened again after the wait', async (t) => {
-  const live = await call({ soniox: [] });
+  const live = await wordCall({ soniox: [] });
   const handlers = live.engines[0]?.handlers ?? [];
   for (let sessions = 1; sessions <= 9 && live.failures.length === 0; sessions += 1) {
     while (handlers.length < sessions && live.failures.length === 0) await live.pause(100);
@@ -236,7 +155,7 @@ t.test('a key that is refused is not tried again; the fallback listens at once',
 });
 
 t.test('RT-57 a flush that breaks is answered by the next session', async (t) => {
-  const live = await call({ deepgram: [{ breaksInFlush: 50 }] }, { wordsPerFinal: 0 });
+  const live = await wordCall({ deepgram: [{ breaksInFlush: 50 }] }, { wordsPerFinal: 0 });
   await live.pause(100);
   await live.say(1, 5);
   t.equal(await live.text(), words(1, 5));
@@ -246,7 +165,7 @@ t.test('RT-57 a flush that breaks is answered by the next session', async (t) =>
 });
 
 t.test('a turn that was settled whole before the break is answered without a new session', async (t) => {
-  const live = await call(
+  const live = await wordCall(
     { deepgram: [{ breaksInFlush: 10 }, { failsToOpen: true }, { failsToOpen: true }] },
     { wordsPerFinal: 1 },
   );
@@ -260,7 +179,7 @@ t.test('a turn that was settled whole before the break is answered without a new
 });
 
 t.test('a flush whose caller gives up is over; its words do not turn up in the next turn', async (t) => {
-  const live = await call({ deepgram: [{}] }, { flushMs: 5_000 });
+  const live = await wordCall({ deepgram: [{}] }, { flushMs: 5_000 });
   await live.pause(100);
   await live.say(1, 2);
   const abort = new AbortController();
@@ -275,7 +194,7 @@ t.test('a flush whose caller gives up is over; its words do not turn up in the n
 });
 
 t.test('RT-57 speech that the engine meets with silence for three seconds moves the call on', async (t) => {
-  const live = await call({ deepgram: [{ deaf: true }], soniox: [{}] });
+  const live = await wordCall({ deepgram: [{ deaf: true }], soniox: [{}] });
   await live.pause(200);
   await live.say(1, 40);
   t.match(live.named('provider_failed'), [{ provider: 'deepgram', error: /heard speech for 3 s/ }]);
@@ -284,7 +203,7 @@ t.test('RT-57 speech that the engine meets with silence for three seconds moves 
 });
 
 t.test('what was given up or discarded while nobody listened stays out of the next turn', async (t) => {
-  const live = await call({ deepgram: [{ breaksAfterSamples: 3 * WORD_SAMPLES }, { openMs: 1_200 }] });
+  const live = await wordCall({ deepgram: [{ breaksAfterSamples: 3 * WORD_SAMPLES }, { openMs: 1_200 }] });
   await live.pause(100);
   await live.say(1, 5);
   const abort = new AbortController();
@@ -302,7 +221,7 @@ t.test('what was given up or discarded while nobody listened stays out of the ne
 });
 
 t.test('a turn that is given up while it is replayed stays out of the next one', async (t) => {
-  const live = await call(
+  const live = await wordCall(
     { deepgram: [{ breaksAfterSamples: 3 * WORD_SAMPLES }, { openMs: 1_400 }] },
     { wordsPerFinal: 0 },
   );
@@ -318,7 +237,7 @@ t.test('a turn that is given up while it is replayed stays out of the next one',
 });
 
 t.test('a line that goes dead in mid-utterance does not leave half a sentence', async (t) => {
-  const live = await call({ deepgram: [{ dumbAfterSamples: 9 * WORD_SAMPLES }] });
+  const live = await wordCall({ deepgram: [{ dumbAfterSamples: 9 * WORD_SAMPLES }] });
   await live.pause(200);
   await live.say(1, 20);
   await live.pause(400);
@@ -333,7 +252,7 @@ t.test('a line that goes dead in mid-utterance does not leave half a sentence', 
 });
 
 t.test('noise that nobody can write down is no reason to go from one engine to the next', async (t) => {
-  const live = await call({ deepgram: [], soniox: [] });
+  const live = await wordCall({ deepgram: [], soniox: [] });
   await live.pause(200);
   await live.noise(12_000);
   t.equal(live.named('provider_failed').length, 1, 'one second opinion, and then it is noise');
@@ -346,7 +265,7 @@ t.test('noise that nobody can write down is no reason to go from one engine to t
 t.test(
   'an engine without interim words is deaf when two turns of speech in a row have no text',
   async (t) => {
-    const live = await call({ openai: [{ deaf: true }], soniox: [] }, { wordsPerFinal: 0 });
+    const live = await wordCall({ openai: [{ deaf: true }], soniox: [] }, { wordsPerFinal: 0 });
     await live.pause(200);
     await live.say(1, 12);
     t.equal(await live.text(), '', 'one empty turn may be the caller');
@@ -358,7 +277,7 @@ t.test(
 );
 
 t.test('short noises without text say nothing about the engine', async (t) => {
-  const live = await call({ openai: [], soniox: [] });
+  const live = await wordCall({ openai: [], soniox: [] });
   for (let cough = 0; cough < 6; cough += 1) {
     await live.noise(400);
     t.equal(await live.text(), '');
@@ -425,7 +344,7 @@ t.test('RT-05 turn events: a break does not begin the turn again, and its end ho
 
 t.test('more than ten seconds without anybody listening is lost, and the record says so', async (t) => {
   const refused = Array.from({ length: 2 }, () => ({ failsToOpen: true, openMs: 1 }));
-  const live = await call(
+  const live = await wordCall(
     { deepgram: [{ breaksAfterSamples: 3 * WORD_SAMPLES }, ...refused] },
     { wordsPerFinal: 0 },
   );

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { reEngagementPlan } from '../../../src/slot/turn/re-engagement.ts';
 import { turnRules } from '../../../src/slot/turn/turn-rules.ts';
 import { TurnWorld, WALK_RULES } from './turn-world.ts';
 
@@ -87,8 +88,9 @@ t.test('RT-21 what is transcribed for long is owed from the last word on', async
 
 /** The rules of a call as they are served, which are what a caller meets. */
 const served = turnRules(
-  { vad: {}, min_words_interruption: 0, re_engagement: {}, max_call_duration_seconds: 600 },
-  { strategy: 'model', givesInterims: true, flushAtStop: false },
+  { vad: {}, min_words_interruption: 0, max_call_duration_seconds: 600 },
+  { strategy: 'model', givesInterims: true, flushAtStop: false, wordWaitSamples: () => 0 },
+  reEngagementPlan({}, 'en'),
 );
 
 /** A goodbye that was ordered with the words, and its reply. */

@@ -151,7 +151,8 @@ export class TurnWorld {
     const text = this.unflushed.join(' ');
     this.unflushed = [];
     if (fails) this.send({ type: 'final_failed', turn });
-    else this.send({ type: 'final', turn, text, meaning });
+    // Half of what has no words was speech all the same.
+    else this.send({ type: 'final', turn, text, meaning, isUnheard: text === '' && turn % 2 === 0 });
   }
 
   engineEnds(meaning: InterruptionMeaning): void {
