@@ -1,3 +1,4 @@
+import type { CallDurations } from './call-durations.ts';
 import type { CallEvent } from './call-events.ts';
 import type {
   CallbackRequest,
@@ -13,11 +14,8 @@ import type { JournalCall } from './spool.ts';
 export interface CallOutcome {
   call: JournalCall;
   disconnectedBy: DisconnectedBy;
-  /** Call start to disconnect; a call starts when it is answered. */
-  durationSeconds: number;
-  /** Where they are not the same: connect to disconnect, and the answered time in billing steps (D-33). */
-  rawSeconds?: number;
-  billableSeconds?: number;
+  /** So far. Those that its `disconnected` event tells stand before them: what follows makes no call longer. */
+  lengths: CallDurations;
   transcript: TranscriptEntry[];
   events: CallEvent[];
   usage: UsageMetric[];
@@ -40,25 +38,27 @@ export interface PostCallOutcome {
  */
 export function assembleResults(outcome: CallOutcome): CallResults {
   const { call } = outcome;
+  const lengths = lengthsOf(outcome);
   return {
     session_id: call.sessionId,
     bot_id: call.botId,
     stream_id: call.streamId,
     caller_id: call.callerId,
     from_number: call.fromNumber,
-    call_duration_seconds: round(outcome.durationSeconds),
+    call_duration_seconds: round(lengths.duration_seconds),
     call_direction: call.direction,
     disconnected_by: outcome.disconnectedBy,
-    transcript: outcome.transcript,
+    // An entry whose words were never heard is no part of what was said.
+    transcript: outcome.transcript.filter(({ text }) => text !== ''),
     recording_url: outcome.recorded ? call.recordingUrl : null,
     recording_key: outcome.recorded ? call.recordingKey : null,
     post_call_analysis: outcome.postCall?.analysis ?? {},
     usage_metrics: outcome.usage,
     events: outcome.events,
     ...transferFields(outcome.events),
-    // A socket call is answered when it connects, so all durations begin together (D-33).
-    raw_duration_seconds: round(outcome.rawSeconds ?? outcome.durationSeconds),
-    billable_duration_seconds: outcome.billableSeconds ?? Math.ceil(outcome.durationSeconds),
+    raw_duration_seconds: round(lengths.raw_duration_seconds),
+    billable_duration_seconds: lengths.billable_duration_seconds,
+    transport: call.transport,
     ...roomFields(call, outcome.events),
     end_detail: outcome.endDetail,
     ...(outcome.postCall?.qc ? { qc: outcome.postCall.qc } : {}),
@@ -67,13 +67,12 @@ export function assembleResults(outcome: CallOutcome): CallResults {
 }
 
 /** What a call through a room has beside a socket call, under the names of the call record (D-48). */
-export function roomFields(call: JournalCall, events: readonly CallEvent[]) {
+function roomFields(call: JournalCall, events: readonly CallEvent[]) {
   if (call.roomName === undefined) return {};
   const answered = events.find((entry) => entry.event === 'answered');
   return {
     call_id: call.callId ?? null,
     room_name: call.roomName,
-    transport: call.transport,
     ...(call.toNumber ? { to_number: call.toNumber } : {}),
     ...(call.trunkId === undefined ? {} : { trunk_id: call.trunkId }),
     ringing_at: call.ringingAt ?? null,
@@ -89,7 +88,8 @@ export function transferFields(events: readonly CallEvent[]) {
     (entry) => entry.event === 'transfer_sent' || entry.event === 'transfer_failed',
   );
   const sent = events.findLast((entry) => entry.event === 'transfer_sent');
-  const failed = last?.event === 'transfer_failed' ? last : undefined;
+  // A failure stays told beside a later try that succeeded.
+  const failed = events.findLast((entry) => entry.event === 'transfer_failed');
   // Where to and why is told for a transfer that came to nothing too; the reason of a failure is another one.
   const asked = events.findLast((entry) => entry.event === 'transfer_requested') ?? sent;
   return {
@@ -100,6 +100,16 @@ export function transferFields(events: readonly CallEvent[]) {
     transfer_method: textOrNull(asked?.transfer_method),
     transfer_at: sent?.ts ?? null,
     transfer_failed_reason: failed ? (textOrNull(failed.reason) ?? 'unknown') : null,
+  };
+}
+
+/** How long the call was, and since when. */
+export function lengthsOf({ lengths, events }: Pick<CallOutcome, 'lengths' | 'events'>): CallDurations {
+  const told = events.findLast((entry) => entry.event === 'disconnected');
+  return {
+    duration_seconds: told?.ts ?? lengths.duration_seconds,
+    raw_duration_seconds: told?.raw_duration_seconds ?? lengths.raw_duration_seconds,
+    billable_duration_seconds: told?.billable_duration_seconds ?? lengths.billable_duration_seconds,
   };
 }
 

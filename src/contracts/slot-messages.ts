@@ -1,5 +1,6 @@
 import type { DisconnectedBy } from './call-results.ts';
 import type { DeskAnswer } from './handoff.ts';
+import type { HangupCause } from './hangup-orders.ts';
 import type { ProviderHealthEntry, ProviderOutcome } from './provider-health.ts';
 import type { MediaServerAccess } from './rooms.ts';
 import type { ConnectedMessage } from './wire.ts';
@@ -82,6 +83,8 @@ export interface SlotHangup {
   v: number;
   type: 'hangup';
   callId: string;
+  /** Absent where it is the host's own. */
+  cause?: HangupCause;
   reason: string;
 }
 

@@ -14,6 +14,11 @@ export const OWNER_FILE = 'owner.json';
 export const JOURNAL_FILE = 'journal.jsonl';
 export const RECORDING_FILE = 'recording.wav';
 export const RESULT_FILE = 'result.json';
+/**
+ * Main's order to end the call (a `HangupOrder`): for a slot that only a signal reaches, and for the salvage of one that
+ * did not obey.
+ */
+export const HANGUP_FILE = 'hangup.json';
 
 /** Who writes the folder. Pid and start time together name a process for good; pids alone are reused. */
 export interface SpoolOwner {
@@ -54,6 +59,8 @@ export interface JournalCall {
   recordingUrl: string | null;
   recordingKey: string | null;
   maxCallSeconds: number;
+  /** Absent where time is billed by the second. */
+  billingStepSeconds?: number;
   startedAt: string;
 }
 
@@ -62,9 +69,11 @@ export type JournalLine =
   /** `seq` makes a later line for the same entry replace the earlier (heard text grows). */
   | { kind: 'transcript'; seq: number; entry: TranscriptEntry }
   | { kind: 'event'; event: CallEvent }
+  /** A call that rang has been picked up: its time begins (RT-31). */
+  | { kind: 'answered'; ringSeconds: number; answeredBefore: number }
   | { kind: 'usage'; metric: UsageMetric }
   /** The arbiter's verdict, before the wind-down: a crash after it keeps the true cause. */
-  | { kind: 'end'; disconnectedBy: string; ts: number };
+  | { kind: 'end'; disconnectedBy: string; cause?: string; reason?: string; ts: number };
 
 /** `result.json`: the payload and where it goes. */
 export interface SpoolResult {

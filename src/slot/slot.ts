@@ -18,6 +18,7 @@ import { TurnModel } from './listen/turn-model.ts';
 import { VoiceActivity } from './listen/voice-activity.ts';
 import { startProviderHealthLink } from './main-link/provider-health-link.ts';
 import { fromMain, Heartbeat, tellMain } from './main-link/slot-channel.ts';
+import { orderBehindSignal } from './process/hangup-order.ts';
 import { leaveProcess } from './process/leave-process.ts';
 import { speakableOptions, toSpeakable } from './speak/text/to-speakable.ts';
 import { acceptSocket } from './transport/accept-socket.ts';
@@ -61,7 +62,8 @@ process.on('message', (message: MainToSlot, socket?: Socket) => {
       void takeRoomCall(message);
       return;
     case 'hangup':
-      if (current?.callId === message.callId) current.running?.order(message.reason);
+      if (current?.callId === message.callId)
+        current.running?.order({ cause: message.cause ?? 'host', reason: message.reason });
       return;
     case 'leave':
       leaving = true;
@@ -81,7 +83,7 @@ process.on('disconnect', () => {
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => {
   leaving = true;
-  current?.running?.order('the host is shutting down');
+  if (tools && current?.running) current.running.order(orderBehindSignal(tools.init.dataDir, current.callId));
   leaveWhenIdle();
 });
 

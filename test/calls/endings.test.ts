@@ -122,6 +122,39 @@ t.test('R75 R103 the maximum duration ends the call', async (t) => {
   t.ok(Math.abs(result.call_duration_seconds - 2) < allowedSeconds, `${result.call_duration_seconds} s`);
 });
 
+t.test('RT-25 RT-84 an operator ends the call, and the record says who it was', async (t) => {
+  const result = await callWith({}, async (call) => {
+    await call.answerAfter(0);
+    const worker = (await appliance.health())?.workers?.find(({ state }) => state === 'busy');
+    const url = `http://127.0.0.1:${appliance.fleetPort}/calls/${worker?.call_id}/hangup`;
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reason: 'the wrong list' }),
+    });
+    t.equal(answer.status, 200);
+    await call.event('hangup', 60_000);
+  });
+  t.equal(result.disconnected_by, 'bot');
+  t.match(result.end_detail, { cause: 'operator', reason: 'the wrong list' });
+  t.equal(result.transport, 'websocket', 'R91 and the transport it came over');
+});
+
+t.test('RT-20 a bot without lines of its own speaks its language to a silent caller', async (t) => {
+  const result = await callWith(
+    {
+      re_engagement: { after_seconds: 1 },
+      opening_message: '',
+      tts: { provider: 'scripted', ms_per_char: 10, language: 'hi-IN' },
+    },
+    (call) => call.event('hangup', 60_000),
+  );
+  t.match(
+    result.transcript.map((entry) => entry.text),
+    [/क्या आप/, /आवाज़/],
+  );
+});
+
 t.test('R60 R99 RT-20 RT-26 a caller who never says a word is asked, then RNR', async (t) => {
   const result = await callWith(
     { re_engagement: { after_seconds: 1, prompts: ['Hello?'] }, opening_message: 'Hi.' },

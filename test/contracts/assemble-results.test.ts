@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Check } from 'typebox/value';
 import { assembleResults, transferFields } from '../../src/contracts/assemble-results.ts';
+import { ANSWERED_AT_ONCE, callDurations } from '../../src/contracts/call-durations.ts';
 import type { CallEvent } from '../../src/contracts/call-events.ts';
 import { CallResults } from '../../src/contracts/call-results.ts';
 import type { JournalCall } from '../../src/contracts/spool.ts';
@@ -26,7 +27,7 @@ function payload(events: CallEvent[], recorded = true) {
   return assembleResults({
     call,
     disconnectedBy: 'bot',
-    durationSeconds: 12.34567,
+    lengths: callDurations(12.34567, ANSWERED_AT_ONCE, 1),
     transcript: [],
     events,
     usage: [],
@@ -56,7 +57,11 @@ t.test('R114 R172 a transfer counts once it was sent, unless it failed later', a
   t.equal(transferFields([]).was_transferred, false);
   t.equal(transferFields([sent]).was_transferred, true);
   t.equal(transferFields([sent, failed]).was_transferred, false);
-  t.equal(transferFields([failed, sent]).was_transferred, true, 'a second try that succeeds counts');
+  t.equal(
+    transferFields([failed, { ...sent, ts: 12 }]).was_transferred,
+    true,
+    'a second try that succeeds counts',
+  );
 });
 
 t.test('R115 R116 the fields of a transfer come from its event', async (t) => {
@@ -69,4 +74,27 @@ t.test('R115 R116 the fields of a transfer come from its event', async (t) => {
     transfer_failed_reason: null,
   });
   t.equal(transferFields([sent, failed]).transfer_failed_reason, 'busy');
+});
+
+t.test('R115 a failure keeps its reason beside a later transfer that succeeded', async (t) => {
+  t.match(transferFields([failed, { ...sent, ts: 12 }]), {
+    was_transferred: true,
+    transfer_at: 12,
+    transfer_failed_reason: 'busy',
+  });
+  const noReason: CallEvent = { event: 'transfer_failed', ts: 1 };
+  t.equal(transferFields([noReason, { ...sent, ts: 12 }]).transfer_failed_reason, 'unknown');
+});
+
+t.test('R91 a call on a socket says which transport it came over', async (t) => {
+  t.equal(payload([]).transport, 'websocket');
+  t.notOk('room_name' in payload([]), 'and has nothing of a room');
+});
+
+t.test('R171 what is done after the hang-up makes no call longer', async (t) => {
+  const told = { raw_duration_seconds: 9.5, billable_duration_seconds: 30 };
+  t.match(payload([{ event: 'disconnected', ts: 8, ...told }, failed]), {
+    call_duration_seconds: 8,
+    ...told,
+  });
 });

@@ -32,5 +32,10 @@ t.test('the status of an ended call follows who ended it', async (t) => {
   t.equal(status('voicemail', unheard), 'not_connected');
   const telephone = { disconnected_by: 'customer' as const, transcript: [], transport: 'rtc_sip' };
   t.equal(finalStatus({ ...telephone, answered_at: null }), 'not_connected', 'hung up while it rang');
+  t.equal(
+    finalStatus({ ...telephone, disconnected_by: 'bot', answered_at: null }),
+    'not_connected',
+    'cancelled by an operator while it rang',
+  );
   t.equal(finalStatus({ ...telephone, answered_at: '2026-11-20T10:00:00.000Z' }), 'completed');
 });

@@ -94,7 +94,14 @@ t.test('RT-65 a torn journal and a torn recording become one whole error result'
     transfer_at: null,
     transfer_failed_reason: null,
     raw_duration_seconds: 2,
-    end_detail: { salvaged: true, cause: 'slot_died', journal_lines_lost: 1 },
+    billable_duration_seconds: 2,
+    transport: 'websocket',
+    end_detail: {
+      salvaged: true,
+      cause: 'slot_died',
+      reason: 'the slot of the call ended without a result',
+      journal_lines_lost: 1,
+    },
     bot_id: 'demo',
   });
   const recording = await readFile(join(folder, 'recording.wav'));
@@ -118,6 +125,107 @@ t.test('RT-65 the cause that the slot had decided survives its crash', async (t)
   const odd = parseJournal(Buffer.from(lines(CALL, { kind: 'end', disconnectedBy: 'gremlins', ts: 1 })));
   t.equal(odd.end?.disconnectedBy, 'gremlins');
 });
+
+t.test('R114 R115 R116 a salvaged result tells of transfers what any other tells', async (t) => {
+  const sent = {
+    event: 'transfer_sent',
+    ts: 4,
+    transfer_number: '+15550101',
+    transfer_target: 'sales',
+    transfer_method: 'websocket_reverse_transfer',
+    reason: 'asked for a person',
+  };
+  const failed = { event: 'transfer_failed', ts: 6, reason: 'busy' };
+  const salvaged = async (...events: object[]) => {
+    const journal = lines(CALL, ...events.map((event) => ({ kind: 'event', event })));
+    const folder = await folderWith({ 'journal.jsonl': journal });
+    await salvageFolder(folder, 'slot_died');
+    return (await resultOf(folder)).payload;
+  };
+  t.match(await salvaged(sent), {
+    was_transferred: true,
+    transfer_destination: '+15550101',
+    transfer_target: 'sales',
+    transfer_reason: 'asked for a person',
+    transfer_method: 'websocket_reverse_transfer',
+    transfer_at: 4,
+    transfer_failed_reason: null,
+  });
+  t.match(await salvaged(sent, failed), { was_transferred: false, transfer_failed_reason: 'busy' });
+});
+
+t.test('R171 RT-31 a salvaged call is as long, and as dear, as it was', async (t) => {
+  const salvaged = async (...journal: object[]) => {
+    const folder = await folderWith({ 'journal.jsonl': lines(...journal) });
+    await salvageFolder(folder, 'slot_died');
+    return (await resultOf(folder)).payload;
+  };
+  const last = { kind: 'event', event: { event: 'dtmf', ts: 31.2 } };
+  const billed = { ...CALL, billingStepSeconds: 30 };
+  t.match(await salvaged(billed, last), { raw_duration_seconds: 31.2, billable_duration_seconds: 60 });
+  const room = { ...billed, transport: 'rtc_sip', roomName: 'call-1' };
+  t.match(await salvaged(room, { kind: 'answered', ringSeconds: 7.4, answeredBefore: 0 }, last), {
+    call_duration_seconds: 31.2,
+    raw_duration_seconds: 38.6,
+    billable_duration_seconds: 60,
+  });
+  t.match(await salvaged(room, { kind: 'answered', ringSeconds: 1, answeredBefore: 40 }, last), {
+    raw_duration_seconds: 71.2,
+    billable_duration_seconds: 90,
+  });
+  t.match(await salvaged(room), { raw_duration_seconds: 0, billable_duration_seconds: 0 }, 'it only rang');
+  const hungUp = { event: 'disconnected', ts: 30, raw_duration_seconds: 33, billable_duration_seconds: 30 };
+  t.match(
+    await salvaged(room, { kind: 'event', event: hungUp }, last),
+    { call_duration_seconds: 30, raw_duration_seconds: 33, billable_duration_seconds: 30 },
+    'it died after its hang-up',
+  );
+});
+
+t.test('RT-25 RT-84 a slot that dies in spite of an order: who gave it has ended the call', async (t) => {
+  const salvaged = async (order: unknown, ...journal: object[]) => {
+    const folder = await folderWith({
+      'journal.jsonl': lines(CALL, ...journal),
+      'hangup.json': JSON.stringify(order),
+    });
+    await salvageFolder(folder, 'slot_hung');
+    return (await resultOf(folder)).payload;
+  };
+  t.match(await salvaged({ cause: 'operator', reason: 'the wrong list' }), {
+    disconnected_by: 'bot',
+    end_detail: { cause: 'operator', reason: 'the wrong list', salvaged: true },
+    events: [{ event: 'slot_hung' }],
+  });
+  t.match(await salvaged({ cause: 'max_duration', reason: '' }), {
+    disconnected_by: 'timeout',
+    end_detail: { cause: 'max_duration' },
+  });
+  const verdict = { kind: 'end', disconnectedBy: 'customer', cause: 'stop', reason: 'bored', ts: 3 };
+  t.match(
+    await salvaged({ cause: 'operator', reason: '' }, verdict),
+    { disconnected_by: 'customer', end_detail: { cause: 'stop', reason: 'bored' } },
+    'a verdict that was reached before stands',
+  );
+  for (const odd of [{ cause: 'constructor' }, null, 'operator']) {
+    t.match(await salvaged(odd), { disconnected_by: 'error', end_detail: { cause: 'slot_hung' } });
+  }
+});
+
+t.test(
+  'RT-66 of what the bot was saying, the last that the journal knows is in the transcript',
+  async (t) => {
+    const spoken = (text: string) => ({
+      kind: 'transcript',
+      seq: 1,
+      entry: { speaker: 'bot', text, timestamp: 0.3, heard: 'estimate', generated: 'Hello and welcome' },
+    });
+    const folder = await folderWith({
+      'journal.jsonl': lines(CALL, spoken('Hello'), spoken('Hello and'), said(2, 'bot', '', 1)),
+    });
+    await salvageFolder(folder, 'slot_died');
+    t.strictSame((await resultOf(folder)).payload.transcript, [spoken('Hello and').entry]);
+  },
+);
 
 t.test('RT-65 an unknown verdict in a journal is delivered as error, not as itself', async (t) => {
   const folder = await folderWith({

@@ -197,7 +197,7 @@ function dialler(t: TapTest, stack: Stack) {
       logger: createLogger({ level: 'fatal', role: 'test' }),
     });
     const order = { trunkId, toNumber: uniqueNumber(), fromNumber: '', roomName, customer: 'sip-customer' };
-    const never = new Promise<string>(() => undefined);
+    const never = new Promise<never>(() => undefined);
     const answer = await dialCustomer({ preAnswerWatch, ordered: never }, media, order, ringLimitMs);
     await link.leave();
     return answer;

@@ -144,10 +144,10 @@ t.test(
     t.equal(await harness.hangUp(call.call_id), 200);
     await peer.until((message) => message.method === 'CANCEL');
     t.match(await harness.nextResult(before), {
-      disconnected_by: 'error',
+      disconnected_by: 'bot',
       answered_at: null,
       call_duration_seconds: 0,
-      end_detail: { cause: 'ordered' },
+      end_detail: { cause: 'operator' },
     });
     await harness.untilClear(call.room_name, 2);
     t.equal(await harness.hangUp(call.call_id), 200, 'a second time is no error');

@@ -1,7 +1,13 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import type { HangupCause } from '../../src/contracts/hangup-orders.ts';
+import { noteHangup } from '../../src/main/slots/hangup-note.ts';
 import { LineClock } from '../../src/slot/audio/line-clock.ts';
 import { configUrlFor, readConfig } from '../../src/slot/call/fetch-config.ts';
+import { orderBehindSignal } from '../../src/slot/process/hangup-order.ts';
 import { judgeEnd } from '../../src/slot/wrap-up/end-arbiter.ts';
+import { tempFolder } from '../harness/temp-folder.ts';
 
 t.test('RT-25 one arbiter names who ended the call', async (t) => {
   t.equal(judgeEnd({ kind: 'end_call', reason: '' }, true).disconnectedBy, 'bot', 'R96');
@@ -28,6 +34,35 @@ t.test('RT-25 one arbiter names who ended the call', async (t) => {
   for (const kind of ['protocol', 'stalled'] as const) {
     t.equal(judgeEnd({ kind: 'line_gone', loss: { kind, reason: '' } }, true).disconnectedBy, 'error', kind);
   }
+});
+
+t.test('RT-25 RT-84 who ended a call by order: a person, its length, or the host', async (t) => {
+  const ordered = (cause: HangupCause) => judgeEnd({ kind: 'ordered', cause, reason: 'why' }, true);
+  t.match(ordered('operator'), {
+    disconnectedBy: 'bot',
+    by: 'operator',
+    cause: 'operator',
+    reason: 'why',
+    lineStands: true,
+  });
+  t.match(ordered('max_duration'), {
+    disconnectedBy: 'timeout',
+    by: 'bot',
+    trigger: 'max_duration',
+    cause: 'max_duration',
+  });
+  t.match(ordered('host'), { disconnectedBy: 'error', by: 'host', cause: 'ordered' });
+});
+
+t.test('RT-25 D-7 a slot that only a signal reaches finds in its folder who wants it to end', async (t) => {
+  const dataDir = tempFolder();
+  const spool = join(dataDir, 'spool');
+  mkdirSync(join(spool, 'call-1'), { recursive: true });
+  t.match(orderBehindSignal(dataDir, 'call-1'), { cause: 'host' }, 'the machine goes down');
+  await noteHangup(spool, 'call-1', { cause: 'operator', reason: 'the wrong list' });
+  t.same(orderBehindSignal(dataDir, 'call-1'), { cause: 'operator', reason: 'the wrong list' });
+  await noteHangup(spool, 'call-2', { cause: 'operator', reason: 'already over' });
+  t.match(orderBehindSignal(dataDir, 'call-2'), { cause: 'host' }, 'no folder is made for a note');
 });
 
 t.test('RT-03 a line without audio goes on in silence after a second, at wall speed', async (t) => {

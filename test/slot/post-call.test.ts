@@ -1,6 +1,7 @@
 import t from 'tap';
 import { Check } from 'typebox/value';
 import { assembleResults } from '../../src/contracts/assemble-results.ts';
+import { ANSWERED_AT_ONCE, callDurations } from '../../src/contracts/call-durations.ts';
 import { CallResults } from '../../src/contracts/call-results.ts';
 import type { RuntimeConfig } from '../../src/contracts/runtime-config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -99,7 +100,7 @@ t.test('R94 the results payload carries them, and has its shape without them', a
   const outcome = {
     call,
     disconnectedBy: 'customer' as const,
-    durationSeconds: 12,
+    lengths: callDurations(12, ANSWERED_AT_ONCE, 1),
     transcript: TRANSCRIPT,
     events: [],
     usage: [],

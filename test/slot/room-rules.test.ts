@@ -38,8 +38,7 @@ t.test(
     clock.ms += 31_000;
     t.equal(log.durations().billable_duration_seconds, 60);
     const attached = logAt({ isAnswered: false });
-    attached.log.answered();
-    attached.log.answeredBefore = 4;
+    attached.log.answered(4);
     attached.clock.ms += 6_000;
     t.match(attached.log.durations(), {
       duration_seconds: 6,

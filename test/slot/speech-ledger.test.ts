@@ -166,3 +166,23 @@ t.test('a cut text is a prefix at a word border, and grows with the fraction', a
     { seed: 17, numRuns: 500 },
   );
 });
+
+t.test('RT-66 how far a reply has come is told without settling anything', async (t) => {
+  const ledger = new SpeechLedger();
+  ledger.markEchoed(playing(ledger, 'First clause.').id);
+  const second = playing(ledger, 'one two three four five six seven eight');
+  second.playStartMs = 2000;
+  ledger.add(1, 'never spoken');
+  t.same(ledger.heardSoFar(1, 1900), {
+    text: 'First clause.',
+    evidence: 'mark',
+    unheard: 'one two three four five six seven eight never spoken',
+  });
+  t.same(ledger.heardSoFar(1, 2500), {
+    text: 'First clause. one two three four',
+    evidence: 'estimate',
+    unheard: 'five six seven eight never spoken',
+  });
+  t.equal(second.heard, null);
+  t.equal(ledger.heardText(1), 'First clause.');
+});

@@ -140,7 +140,7 @@ export function rowOf(record: CallRecord): CallRow {
 
 /**
  * The status of a record that has its results (D-48). A voicemail counts as connected where the bot left words on it,
- * that is, where the transcript holds a bot entry that could be heard, and a telephone whose caller hung up while it
+ * that is, where the transcript holds a bot entry that could be heard, and a telephone that either side gave up while it
  * rang does not.
  */
 export function finalStatus(results: {
@@ -160,6 +160,7 @@ export function finalStatus(results: {
       return results.transcript.some((entry) => entry.speaker === 'bot' && entry.heard !== 'none')
         ? 'completed'
         : 'not_connected';
+    case 'bot':
     case 'customer':
       return results.transport === 'rtc_sip' && !results.answered_at ? 'not_connected' : 'completed';
     default:

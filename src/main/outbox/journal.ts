@@ -5,7 +5,7 @@ import { MAX_EVENTS, MAX_TRANSCRIPT_ENTRIES } from '../../contracts/limits.ts';
 import { JOURNAL_FILE, type JournalCall, type JournalLine } from '../../contracts/spool.ts';
 import { readBounded } from '../../platform/read-bounded.ts';
 
-/** More of a journal is not read; a call of 24 hours writes a tenth of it. */
+/** More of a journal is not read; a call of 24 hours, half of which the bot speaks, writes half of it. */
 export const MAX_JOURNAL_BYTES = 64 * 1_048_576;
 
 /** What a journal says, in the order that a result wants it. */
@@ -15,7 +15,9 @@ export interface Journal {
   transcript: TranscriptEntry[];
   events: CallEvent[];
   usage: UsageMetric[];
-  end: { disconnectedBy: string; ts: number } | null;
+  end: { disconnectedBy: string; cause: string | null; reason: string | null; ts: number } | null;
+  /** Of a call that rang: when its time began (RT-31); null where it was not answered, or did not ring. */
+  answered: { ringSeconds: number; answeredBefore: number } | null;
   /** Lines that could not be read. One, the last, is what a crash leaves. */
   unreadable: number;
 }
@@ -30,7 +32,15 @@ export async function readJournal(folder: string): Promise<Journal> {
  * over. Lines are cut at the byte 0x0a only: the text separators U+2028 and U+2029 are legal inside JSON strings.
  */
 export function parseJournal(bytes: Buffer): Journal {
-  const journal: Journal = { call: null, transcript: [], events: [], usage: [], end: null, unreadable: 0 };
+  const journal: Journal = {
+    call: null,
+    transcript: [],
+    events: [],
+    usage: [],
+    end: null,
+    answered: null,
+    unreadable: 0,
+  };
   const transcript = new Map<number, TranscriptEntry>();
   for (let from = 0; from < bytes.length; ) {
     const newline = bytes.indexOf(0x0a, from);
@@ -63,7 +73,15 @@ function apply(line: JournalLine, journal: Journal, transcript: Map<number, Tran
       if (journal.usage.length < MAX_EVENTS) journal.usage.push(line.metric);
       return;
     case 'end':
-      journal.end = { disconnectedBy: line.disconnectedBy, ts: line.ts };
+      journal.end = {
+        disconnectedBy: line.disconnectedBy,
+        cause: line.cause ?? null,
+        reason: line.reason ?? null,
+        ts: line.ts,
+      };
+      return;
+    case 'answered':
+      journal.answered = { ringSeconds: line.ringSeconds, answeredBefore: line.answeredBefore };
       return;
   }
 }

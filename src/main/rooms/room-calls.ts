@@ -87,7 +87,8 @@ export class RoomCalls {
         'room call given to a slot',
       );
       const outcome = joined === null ? null : await joined;
-      if (outcome?.kind === 'late' && slot.call?.callId === order.callId) slot.hangUp('not_joined');
+      if (outcome?.kind === 'late' && slot.call?.callId === order.callId)
+        slot.hangUp({ cause: 'host', reason: 'not_joined' });
       return outcome === null || outcome.kind === 'accepted'
         ? { kind: 'accepted', slotId: slot.slotId }
         : outcome;

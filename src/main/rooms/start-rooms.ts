@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DialoutAccepted, DialoutRequest } from '../../contracts/dialout.ts';
 import type { FleetMedia } from '../../contracts/fleet.ts';
 import { REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
+import type { HangupOrder } from '../../contracts/hangup-orders.ts';
 import type { MediaSetup } from '../../contracts/rooms.ts';
 import { OWNER_FILE, type SpoolOwner } from '../../contracts/spool.ts';
 import type { KeyValueStore } from '../../platform/key-value-store.ts';
@@ -126,8 +127,9 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
     orphanSession: (roomName) => orphans().sessionInRoom(roomName),
     hangUp(callId, reason) {
       const slot = pool.slots().find((candidate) => candidate.call?.callId === callId);
-      if (slot) slot.hangUp(reason);
-      if (slot || orphans().hangUp(callId)) return 'told';
+      const order: HangupOrder = { cause: 'operator', reason };
+      if (slot) slot.hangUp(order);
+      if (slot || orphans().hangUp(callId, order)) return 'told';
       return over.has(callId) || parts.isBeingTaken(callId) ? 'over' : 'unknown';
     },
   };
@@ -181,7 +183,8 @@ async function readHostId(store: KeyValueStore): Promise<string> {
 function liveRoomCall(slot: SlotProcess) {
   const { call } = slot;
   if (!call || call.roomName === null || call.hangupSentAtMs !== null) return [];
-  return [{ callId: call.callId, roomName: call.roomName, hangUp: (reason: string) => slot.hangUp(reason) }];
+  const hangUp = (reason: string) => slot.hangUp({ cause: 'host', reason });
+  return [{ callId: call.callId, roomName: call.roomName, hangUp }];
 }
 
 async function botInMap(map: Readonly<Record<string, string>>, did: string) {

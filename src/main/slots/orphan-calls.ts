@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetWorker } from '../../contracts/fleet.ts';
 import { HANDOFF_FILE } from '../../contracts/handoff.ts';
+import { type HangupOrder, OVERRUN } from '../../contracts/hangup-orders.ts';
 import { CONFIG_TIMEOUT_MS, CONNECTED_TIMEOUT_MS, HUNG_AFTER_MS } from '../../contracts/limits.ts';
 import type { SpoolOwner } from '../../contracts/spool.ts';
 import { describeError } from '../../platform/app-error.ts';
@@ -9,6 +10,7 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isAlive } from '../../platform/process-identity.ts';
 import type { SalvageCause } from '../outbox/salvage.ts';
+import { noteHangup } from './hangup-note.ts';
 import { reportHungProcess } from './hung-report.ts';
 import { type EndBounds, ROOM_WAIT_MS } from './progress-watch.ts';
 import { ownerTouchedAtMs, readFolderFacts, readJournalCall } from './spool-owner.ts';
@@ -91,11 +93,11 @@ export class OrphanCalls {
   }
 
   /** Asks the slot to end the call now. False where there is no such orphan. */
-  hangUp(callId: string): boolean {
+  hangUp(callId: string, order: HangupOrder): boolean {
     const orphan = this.orphans.get(callId);
     if (!orphan) return false;
     orphan.toldToHangUpAtMs ??= monotonicMs();
-    signal(orphan.owner, 'SIGTERM');
+    void this.tellToEnd(orphan, order);
     return true;
   }
 
@@ -208,8 +210,14 @@ export class OrphanCalls {
         { call_id: orphan.callId },
         'an orphan is over its maximum duration; it is ended',
       );
-      signal(orphan.owner, 'SIGTERM');
+      await this.tellToEnd(orphan, OVERRUN);
     }
+  }
+
+  /** A signal says only that the call is to end; why lies in its folder before it comes. */
+  private async tellToEnd({ callId, owner }: Orphan, order: HangupOrder): Promise<void> {
+    await noteHangup(this.options.spoolFolder, callId, order);
+    signal(owner, 'SIGTERM');
   }
 
   /** When the call should be over, in wall-clock ms; without a session only the set-up may take time. */

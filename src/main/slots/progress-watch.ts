@@ -1,3 +1,4 @@
+import { OVERRUN } from '../../contracts/hangup-orders.ts';
 import {
   CONFIG_TIMEOUT_MS,
   CONNECTED_TIMEOUT_MS,
@@ -87,7 +88,7 @@ export function startProgressWatch(options: {
       const facts = { slot: slot.slotId, slot_pid: slot.pid, call_id: slot.call?.callId ?? null };
       if (verdict === 'overrun') {
         options.logger.warn(facts, 'a call is over its maximum duration; the slot is told to hang up');
-        slot.hangUp('max_duration');
+        slot.hangUp(OVERRUN);
         continue;
       }
       options.logger.error({ ...facts, verdict }, 'a slot does not answer; it is dumped and killed');

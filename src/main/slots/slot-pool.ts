@@ -183,7 +183,7 @@ export class SlotPool {
               { slot: older.slotId, call_id: older.call?.callId, by_call_id: slot.call?.callId },
               'the carrier opened the same call again; the older socket is closed',
             );
-            older.hangUp('replaced');
+            older.hangUp({ cause: 'host', reason: 'replaced' });
           }
         },
         finished: (slot, call, hasResult) => {

@@ -1,5 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import type { HangupOrder } from '../../contracts/hangup-orders.ts';
 import type {
   MainToSlot,
   RoomCallKind,
@@ -12,6 +14,7 @@ import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { noteHangup } from './hangup-note.ts';
 
 /** A slot that was told to leave while idle is killed when it has not gone by then. */
 const LEAVE_TIMEOUT_MS = 8_000;
@@ -94,6 +97,7 @@ export class SlotProcess {
 
   private readonly child: ChildProcess;
   private readonly listener: SlotListener;
+  private readonly spoolFolder: string;
   private readonly logger: Logger;
   private killedFor: 'slot_died' | 'slot_hung' | null = null;
   private disowned = false;
@@ -102,6 +106,7 @@ export class SlotProcess {
   constructor(start: SlotStart, listener: SlotListener) {
     this.slotId = start.init.slotId;
     this.listener = listener;
+    this.spoolFolder = join(start.init.dataDir, 'spool');
     this.logger = start.logger;
     this.child = fork(start.entry, [], {
       execPath: process.execPath,
@@ -188,10 +193,12 @@ export class SlotProcess {
     });
   }
 
-  hangUp(reason: string): void {
+  hangUp(order: HangupOrder): void {
     if (!this.call) return;
+    const { callId } = this.call;
     this.call.hangupSentAtMs = monotonicMs();
-    this.tell({ v: SLOT_MESSAGES_VERSION, type: 'hangup', callId: this.call.callId, reason });
+    this.tell({ v: SLOT_MESSAGES_VERSION, type: 'hangup', callId, ...order });
+    void noteHangup(this.spoolFolder, callId, order);
   }
 
   /** Asks the slot to go: at once when idle, after its call when busy. Idempotent. */

@@ -4,7 +4,7 @@ import { monotonicMs } from '../../platform/clock.ts';
 import type { LlmCacheUse } from '../../providers/contract/language-model.ts';
 import type { CallLog } from '../record/call-log.ts';
 import type { Reply } from '../speak/speaker.ts';
-import type { SpeechLedger } from '../speak/speech-ledger.ts';
+import type { HeardSoFar, SpeechLedger } from '../speak/speech-ledger.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
 import type { DecidedBy } from '../turn/turn-types.ts';
 import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
@@ -179,6 +179,19 @@ export class CallReporter {
       timestamp: place.timestamp,
       heard: this.ledger.evidence(reply.id),
       ...(isCut ? { generated: `${heard} ${unheard}`.trim() } : {}),
+    });
+  }
+
+  /** A reply is being heard, and this far: should the process die now, the transcript has it (RT-66). */
+  speaking(reply: Reply, { text, evidence, unheard }: HeardSoFar): void {
+    const place = this.places.get(reply.id);
+    if (!place) return;
+    this.log.sketch(place.seq, {
+      speaker: 'bot',
+      text,
+      timestamp: place.timestamp,
+      heard: evidence,
+      ...(unheard === '' ? {} : { generated: `${text} ${unheard}`.trim() }),
     });
   }
 

@@ -17,6 +17,8 @@ const UNHEARD_SPEECH_SAMPLES = LINE_RATE_HZ / 2;
 /** Tools that change something outside finish; their outcome belongs into the results. */
 const TOOLS_SETTLE_MS = 5_000;
 const GAP_BLOCK = new Int16Array(LINE_RATE_HZ);
+/** A slot that dies loses so much of what its bot was saying; each time costs a line of the journal. */
+const SKETCH_EVERY_MS = 1_000;
 
 /**
  * One live conversation from its first word to the hang-up: puts speech input, voice, turn machine and record together, keeps
@@ -31,6 +33,7 @@ export class CallSession {
   private readonly settleEnd: (verdict: EndVerdict) => void;
   private readonly whenEnded: Promise<EndVerdict>;
   private startedAtMs = monotonicMs();
+  private sketchedAtMs = Number.NEGATIVE_INFINITY;
   private verdict: EndVerdict | undefined;
   /** Why the call is being given up; a caller who hangs up during the farewell does not change it. */
   private givingUp: string | null = null;
@@ -150,6 +153,7 @@ export class CallSession {
     this.parts.transport.tick();
     this.fillGap();
     this.components.voice.tick();
+    this.sketchSpeech();
     if (!this.verdict) this.components.handoff.tick();
     if (this.isDeaf) return;
     const { speechInput, pad, voicemailPolicy, turnActions, answering } = this.components;
@@ -161,6 +165,14 @@ export class CallSession {
     if (voicemailPolicy.isLeaving) return;
     turnActions.warnWhenQuiet();
     answering.answerWhenQuiet();
+  }
+
+  /** What the bot has said so far goes to the journal now and then, and not first when it has been heard. */
+  private sketchSpeech(): void {
+    const { voice, reporter } = this.components;
+    if (!voice.isBusy || monotonicMs() < this.sketchedAtMs + SKETCH_EVERY_MS) return;
+    this.sketchedAtMs = monotonicMs();
+    for (const { reply, heard } of voice.heardSoFar()) reporter.speaking(reply, heard);
   }
 
   private fillGap(): void {
@@ -247,12 +259,14 @@ export class CallSession {
     const { givingUp } = this;
     const { turnActions } = this.components;
     const callerSpoke = turnActions.userTurns + turnActions.overlaps > 0;
-    if (givingUp !== null && (signal.kind === 'stop' || signal.kind === 'line_gone')) {
-      return { ...judgeEnd({ kind: 'pipeline_error', error: givingUp }, callerSpoke), lineStands: false };
+    if (givingUp !== null && ['stop', 'line_gone', 'ordered'].includes(signal.kind)) {
+      const lineStands = signal.kind === 'ordered';
+      return { ...judgeEnd({ kind: 'pipeline_error', error: givingUp }, callerSpoke), lineStands };
     }
     const spokeUnheard =
       !callerSpoke && this.components.speechInput.listener.speechSamples >= UNHEARD_SPEECH_SAMPLES;
-    if (signal.kind === 'caller_silent' && spokeUnheard && this.parts.providers.hearingTroubles() > 0) {
+    const hearsPoorly = this.parts.providers.hearingTroubles() + turnActions.lostTurns > 0;
+    if (signal.kind === 'caller_silent' && spokeUnheard && hearsPoorly) {
       const error = 'the caller spoke and no speech to text understood it';
       return judgeEnd({ kind: 'pipeline_error', error }, callerSpoke);
     }

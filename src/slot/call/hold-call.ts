@@ -1,3 +1,4 @@
+import type { HangupOrder } from '../../contracts/hangup-orders.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import type { SlotInit } from '../../contracts/slot-messages.ts';
 import { CLOSE } from '../../contracts/wire.ts';
@@ -33,7 +34,7 @@ export interface CallTools {
 
 export interface RunningCall {
   /** Ends the conversation from outside. */
-  order(reason: string): void;
+  order(order: HangupOrder): void;
 }
 
 /** A line that is answered, over which the conversation can begin. */
@@ -109,7 +110,7 @@ export async function holdCall(
     });
     transport.attach(session.transportHandlers);
     line.open();
-    onRunning({ order: (reason) => session.end({ kind: 'ordered', reason }) });
+    onRunning({ order: ({ cause, reason }) => session.end({ kind: 'ordered', cause, reason }) });
     tools.heartbeat.beatenByPacer = true;
     verdict = await session.run();
     facts = session.facts;

@@ -44,7 +44,7 @@ interface RoomEntry {
   media: MediaServer;
   preAnswerWatch: PreAnswerWatch;
   /** Somebody wants the call to end before there is a conversation. */
-  ordered: Promise<string>;
+  ordered: Promise<EndSignal>;
   logger: Logger;
 }
 
@@ -58,8 +58,8 @@ export async function runRoomCall(
   tools: CallTools,
   onRunning: (running: RunningCall) => void,
 ): Promise<EndVerdict | null> {
-  const order = Promise.withResolvers<string>();
-  onRunning({ order: order.resolve });
+  const order = Promise.withResolvers<EndSignal>();
+  onRunning({ order: ({ cause, reason }) => order.resolve({ kind: 'ordered', cause, reason }) });
   const folder = await createFolder(call, tools.init);
   const logger = tools.logger.child({ call_id: call.callId });
   // Loaded here and not with the slot: most slots never see a room, and both libraries cost memory.
@@ -205,8 +205,7 @@ function noteAnswer({ attached, kind }: SlotRoomCall, { log }: SpooledCall): voi
   const answeredAtMs = attached?.answeredAt ? Date.parse(attached.answeredAt) : Number.NaN;
   const at = Number.isNaN(answeredAtMs) ? isoNow() : new Date(answeredAtMs).toISOString();
   const ringMs = Math.round(log.ringSeconds * 1000);
-  log.answered();
-  if (!Number.isNaN(answeredAtMs)) log.answeredBefore = Math.max(0, (Date.now() - answeredAtMs) / 1000);
+  log.answered(Number.isNaN(answeredAtMs) ? 0 : Math.max(0, (Date.now() - answeredAtMs) / 1000));
   log.event('answered', { at, ...(kind === 'attach' ? {} : { ring_ms: ringMs }) });
 }
 

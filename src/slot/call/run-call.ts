@@ -37,7 +37,7 @@ export async function runCall(
     return null;
   }
   // Until there is a session to end, an order from outside can only close the line.
-  onRunning({ order: (reason) => void closeSocket(socket, CLOSE.normal, reason) });
+  onRunning({ order: ({ reason }) => void closeSocket(socket, CLOSE.normal, reason) });
   const opened = await openSession(call, socket, line, tools);
   if (!opened) {
     await folder.discard();

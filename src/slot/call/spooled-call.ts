@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { assembleResults, type PostCallOutcome } from '../../contracts/assemble-results.ts';
+import { assembleResults, lengthsOf, type PostCallOutcome } from '../../contracts/assemble-results.ts';
 import { RECORDS_PATH } from '../../contracts/http-names.ts';
 import { HEARTBEAT_MS } from '../../contracts/limits.ts';
 import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
@@ -79,7 +79,7 @@ export async function beginRecord(
     journal: (entry) => folder.append(entry),
     now: monotonicMs,
     isAnswered: facts.room === undefined,
-    billingStepSeconds: config.billing_increment_seconds ?? 1,
+    billingStepSeconds: journalCall.billingStepSeconds ?? 1,
   });
   try {
     await folder.begin(journalCall);
@@ -99,7 +99,8 @@ export async function beginRecord(
 
 /** Puts the verdict into the journal: a crash after it keeps the true cause. */
 export function journalEnd({ folder, log }: SpooledCall, verdict: EndVerdict): void {
-  folder.append({ kind: 'end', disconnectedBy: verdict.disconnectedBy, ts: log.seconds });
+  const { disconnectedBy, cause, reason } = verdict;
+  folder.append({ kind: 'end', disconnectedBy, cause, reason, ts: log.seconds });
   void folder.sync();
 }
 
@@ -107,19 +108,14 @@ export function journalEnd({ folder, log }: SpooledCall, verdict: EndVerdict): v
 export async function endRecord(record: SpooledCall, ending: CallEnding): Promise<void> {
   const { journalCall, folder, log, logger } = record;
   const { verdict } = ending;
-  // What comes after the hang-up, such as the analysis, makes no call longer.
-  const told = log.events.findLast((entry) => entry.event === 'disconnected');
-  const lengths = log.durations();
-  const durationSeconds = told?.ts ?? lengths.duration_seconds;
+  const lengths = lengthsOf({ lengths: log.durations(), events: log.events });
   await finish(folder, logger, {
     v: SPOOL_VERSION,
     webhookUrl: journalCall.webhookUrl,
     payload: assembleResults({
       call: journalCall,
       disconnectedBy: verdict.disconnectedBy,
-      durationSeconds,
-      rawSeconds: told?.raw_duration_seconds ?? lengths.raw_duration_seconds,
-      billableSeconds: told?.billable_duration_seconds ?? lengths.billable_duration_seconds,
+      lengths,
       transcript: log.transcriptEntries,
       events: log.events,
       usage: log.usage,
@@ -133,7 +129,10 @@ export async function endRecord(record: SpooledCall, ending: CallEnding): Promis
       },
     }),
   });
-  logger.info({ disconnected_by: verdict.disconnectedBy, seconds: durationSeconds }, 'the call has ended');
+  logger.info(
+    { disconnected_by: verdict.disconnectedBy, seconds: lengths.duration_seconds },
+    'the call has ended',
+  );
 }
 
 /**
@@ -195,6 +194,7 @@ function describeCall(
     // The call id is ours and unique; a session id may come from a foreign system and come twice.
     recordingKey: `${startedAt.slice(0, 10).replaceAll('-', '/')}/${callId}.wav`,
     maxCallSeconds: config.max_call_duration_seconds,
+    billingStepSeconds: config.billing_increment_seconds ?? 1,
     startedAt,
   };
 }

@@ -1,14 +1,8 @@
+import { ANSWERED_AT_ONCE, type CallDurations, callDurations } from '../../contracts/call-durations.ts';
 import type { CallEvent, CallEventName } from '../../contracts/call-events.ts';
 import type { TranscriptEntry, UsageMetric } from '../../contracts/call-results.ts';
 import { MAX_EVENTS, MAX_TRANSCRIPT_ENTRIES } from '../../contracts/limits.ts';
 import type { JournalLine } from '../../contracts/spool.ts';
-
-/** As the `disconnected` event names them. */
-export interface CallDurations {
-  duration_seconds: number;
-  raw_duration_seconds: number;
-  billable_duration_seconds: number;
-}
 
 /**
  * Everything a call leaves behind in words and numbers: transcript, events, usage. Each goes to the journal as it
@@ -24,13 +18,14 @@ export class CallLog {
   private readonly billingStepSeconds: number;
   private readonly entries = new Map<number, TranscriptEntry>();
   private nextSeq = 1;
+  /** The entry that was sketched last, and its text then. */
+  private sketched = '';
   readonly events: CallEvent[] = [];
   readonly usage: UsageMetric[] = [];
   leftOut = 0;
   /** Told of every entry that is written or replaced: what a visitor of a website reads along. */
   onTranscript: ((entry: TranscriptEntry) => void) | null = null;
-  /** Seconds that the call had been answered for when its conversation began: somebody else screened it (RT-31). */
-  answeredBefore = 0;
+  private answeredBefore: number = ANSWERED_AT_ONCE.answeredBefore;
 
   /** `isAnswered`: false for a call that still rings; its time begins with {@link answered} (RT-31). */
   constructor(options: {
@@ -46,9 +41,15 @@ export class CallLog {
     this.startedAtMs = options.isAnswered === false ? null : this.openedAtMs;
   }
 
-  /** Somebody has picked up: from here on time counts. */
-  answered(): void {
-    this.startedAtMs ??= this.now();
+  /**
+   * Somebody has picked up: from here on time counts. `answeredBefore` are the seconds that the call had been answered
+   * for by then, because somebody else screened it (RT-31).
+   */
+  answered(answeredBefore = 0): void {
+    if (this.startedAtMs !== null) return;
+    this.startedAtMs = this.now();
+    this.answeredBefore = answeredBefore;
+    this.journal({ kind: 'answered', ringSeconds: this.ringSeconds, answeredBefore });
   }
 
   /** Seconds from call start, to the millisecond; 0 while it rings. */
@@ -61,20 +62,11 @@ export class CallLog {
     return Math.round((this.startedAtMs ?? this.now()) - this.openedAtMs) / 1000;
   }
 
-  /**
-   * The lengths of the call so far: from call start; from connecting, which the ringing belongs to; and what is billed,
-   * from the answer in whole steps (D-33). A socket call is answered when it connects.
-   */
+  /** The lengths of the call so far (D-33). */
   durations(): CallDurations {
-    const answeredSeconds = this.seconds + this.answeredBefore;
-    // A customer whom somebody else answered does not hear it ring while the bot comes.
-    const unansweredSeconds = this.answeredBefore > 0 ? 0 : this.ringSeconds;
-    const steps = this.startedAtMs === null ? 0 : Math.ceil(answeredSeconds / this.billingStepSeconds);
-    return {
-      duration_seconds: this.seconds,
-      raw_duration_seconds: Math.round((answeredSeconds + unansweredSeconds) * 1000) / 1000,
-      billable_duration_seconds: steps * this.billingStepSeconds,
-    };
+    const { ringSeconds, answeredBefore } = this;
+    const beginning = { isAnswered: this.startedAtMs !== null, ringSeconds, answeredBefore };
+    return callDurations(this.seconds, beginning, this.billingStepSeconds);
   }
 
   event(event: CallEventName, detail: Omit<CallEvent, 'event' | 'ts'> = {}): void {
@@ -101,6 +93,17 @@ export class CallLog {
     this.entries.set(seq, entry);
     this.journal({ kind: 'transcript', seq, entry });
     this.onTranscript?.(entry);
+  }
+
+  /**
+   * What an entry would be if the call ended now, for the journal alone: a crash leaves it, and otherwise the entry
+   * itself takes its place (RT-66). What the journal has of it already is not written again.
+   */
+  sketch(seq: number, entry: TranscriptEntry): void {
+    if (entry.text === '' || this.sketched === `${seq} ${entry.text}`) return;
+    if (!this.entries.has(seq) && this.entries.size >= MAX_TRANSCRIPT_ENTRIES) return;
+    this.sketched = `${seq} ${entry.text}`;
+    this.journal({ kind: 'transcript', seq, entry });
   }
 
   get transcriptEntries(): TranscriptEntry[] {

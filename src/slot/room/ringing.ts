@@ -27,7 +27,7 @@ export type DialAnswer = { kind: 'answered' } | { kind: 'over'; signal: EndSigna
 export interface RingingCall {
   preAnswerWatch: PreAnswerWatch;
   /** Somebody wants the call to end: main's order. */
-  ordered: Promise<string>;
+  ordered: Promise<EndSignal>;
 }
 
 export interface DialOrder {
@@ -51,7 +51,7 @@ export async function dialCustomer(
   ringLimitMs = RING_LIMIT_MS,
 ): Promise<DialAnswer> {
   const cancelled = await Promise.race([ordered, Promise.resolve(null)]);
-  if (cancelled !== null) return over({ kind: 'ordered', reason: cancelled });
+  if (cancelled !== null) return over(cancelled);
   const dialled = media.dial({
     trunkId: order.trunkId,
     toNumber: order.toNumber,
@@ -66,7 +66,7 @@ export async function dialCustomer(
     const first = await Promise.race([
       dialled,
       preAnswerWatch.answered.then(() => ANSWERED),
-      ordered.then((reason): DialAnswer => over({ kind: 'ordered', reason })),
+      ordered.then(over),
       timer.expired.then((): DialAnswer => over({ kind: 'ringing_timeout' })),
       preAnswerWatch.left.then(() => null),
       preAnswerWatch.gone.then((reason): DialAnswer => over({ kind: 'media_unavailable', reason })),
@@ -102,7 +102,7 @@ export async function answerCaller(
         () => preAnswerWatch.answered.then(() => ANSWERED),
         (error) => over({ kind: 'media_unavailable', reason: `no audio track: ${describeError(error)}` }),
       ),
-      ordered.then((reason) => over({ kind: 'ordered', reason })),
+      ordered.then(over),
       // CANCEL is the caller's own doing; whatever else ends the leg now is a fault of the SIP side, such as no ACK.
       preAnswerWatch.left.then((reason) =>
         reason === 'client_initiated'
@@ -134,7 +134,7 @@ async function arrival(
   try {
     return await Promise.race([
       preAnswerWatch.arrived.then(() => 'there' as const),
-      ordered.then((reason) => over({ kind: 'ordered', reason })),
+      ordered.then(over),
       preAnswerWatch.gone.then((reason) => over({ kind: 'media_unavailable', reason })),
       timer.expired.then(() => 'late' as const),
     ]);

@@ -13,7 +13,7 @@ import { backgroundLoop } from './background/background-loop.ts';
 import type { LineCache } from './line-cache.ts';
 import { Pacer } from './pacer.ts';
 import { type Clause, type Reply, Speaker, type SpeakerHooks } from './speaker.ts';
-import { SpeechLedger } from './speech-ledger.ts';
+import { type HeardSoFar, SpeechLedger } from './speech-ledger.ts';
 import type { SpeakableOptions } from './text/to-speakable.ts';
 
 /** No unit of the ledger: sound that is nobody's words. */
@@ -200,6 +200,11 @@ export class BotVoice {
 
   get replyAtWork(): Reply | null {
     return this.speaker.replyAtWork;
+  }
+
+  /** How far the replies have come that are being heard. */
+  heardSoFar(): { reply: Reply; heard: HeardSoFar }[] {
+    return this.speaker.heardSoFar();
   }
 
   /** How far the line is ahead of the caller's ear, with what waits; 0 where nothing is being heard. */

@@ -4,7 +4,7 @@ import { ClauseVoice, type ClauseVoiceOptions, type VoicedReply } from './clause
 import { FarEndDelay } from './far-end-delay.ts';
 import type { Pacer } from './pacer.ts';
 import type { Clause, Reply, ReplyEnd, ReplyFailure, SpeakerHooks } from './reply.ts';
-import type { SpeechLedger, Unit } from './speech-ledger.ts';
+import type { HeardSoFar, SpeechLedger, Unit } from './speech-ledger.ts';
 import { markName, unitOfMark } from './unit-mark.ts';
 
 export type { Clause, Reply, ReplyEnd, ReplyFailure, SpeakerHooks, SpokenClause } from './reply.ts';
@@ -212,6 +212,14 @@ export class Speaker {
       this.hooks.onMarkEchoed?.(delayMs);
     }
     this.settled(unit);
+  }
+
+  /** How far the replies have come that are being heard. */
+  heardSoFar(): { reply: Reply; heard: HeardSoFar }[] {
+    const untilMs = this.heardUntilMs();
+    return [this.leading, this.current].flatMap((reply) =>
+      reply?.firstAudioSent ? [{ reply, heard: this.ledger.heardSoFar(reply.id, untilMs) }] : [],
+    );
   }
 
   /** Several times a second: units whose mark never came count as played once their time is over. */

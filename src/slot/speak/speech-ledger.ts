@@ -11,6 +11,14 @@ import { heardPart } from './heard-part.ts';
  */
 export type Evidence = 'mark' | 'words' | 'estimate' | 'none';
 
+/** How far a reply has come with the caller. */
+export interface HeardSoFar {
+  text: string;
+  evidence: Evidence;
+  /** What has been made of it beyond that. */
+  unheard: string;
+}
+
 export interface Unit {
   id: number;
   replyId: number;
@@ -146,10 +154,7 @@ export class SpeechLedger {
     const settled: Unit[] = [];
     for (const unit of this.ofReply(replyId)) {
       if (unit.heard) continue;
-      unit.heard = heardPart(
-        { ...unit, totalSamples: this.totalSamples(unit) },
-        heardSamples(unit, heardUntilMs),
-      );
+      unit.heard = this.heardUntil(unit, heardUntilMs);
       settled.push(unit);
     }
     return settled;
@@ -174,8 +179,26 @@ export class SpeechLedger {
 
   /** The weakest evidence of a reply, which is what its transcript entry can claim. */
   evidence(replyId: number): Evidence {
-    const all = this.ofReply(replyId).map((unit) => unit.heard?.evidence ?? 'none');
-    return (['estimate', 'words', 'mark'] as const).find((evidence) => all.includes(evidence)) ?? 'none';
+    return weakest(this.ofReply(replyId).map((unit) => unit.heard?.evidence ?? 'none'));
+  }
+
+  /** What {@link cut} would find at this moment of a reply that goes on; settles nothing. */
+  heardSoFar(replyId: number, heardUntilMs: number): HeardSoFar {
+    const units = this.ofReply(replyId);
+    const parts = units.map((unit) => unit.heard ?? this.heardUntil(unit, heardUntilMs));
+    const own = units.map((unit, index) =>
+      unit.isAside ? '' : unit.text.slice(parts[index]?.text.length ?? 0).trim(),
+    );
+    return {
+      text: joined(parts.map(({ text }) => text)),
+      evidence: weakest(parts.map(({ evidence }) => evidence)),
+      unheard: joined(own),
+    };
+  }
+
+  private heardUntil(unit: Unit, heardUntilMs: number) {
+    const clause = { ...unit, totalSamples: this.totalSamples(unit) };
+    return heardPart(clause, heardSamples(unit, heardUntilMs));
   }
 
   /** All the audio of a unit, or what it will come to at the pace of this voice. */
@@ -190,6 +213,10 @@ export class SpeechLedger {
 function heardSamples(unit: Unit, atMs: number): number {
   if (unit.playStartMs === null) return 0;
   return Math.min(((atMs - unit.playStartMs) * LINE_RATE_HZ) / 1000, unit.sentSamples);
+}
+
+function weakest(all: readonly Evidence[]): Evidence {
+  return (['estimate', 'words', 'mark'] as const).find((evidence) => all.includes(evidence)) ?? 'none';
 }
 
 function joined(parts: string[]): string {

@@ -1,5 +1,6 @@
 import type { HangupTrigger } from '../../contracts/call-events.ts';
 import type { DisconnectedBy } from '../../contracts/call-results.ts';
+import { ENDED_BY_ORDER, type HangupCause } from '../../contracts/hangup-orders.ts';
 import type { LineLoss } from '../transport/call-transport.ts';
 
 /**
@@ -41,8 +42,8 @@ export type EndSignal =
   | { kind: 'never_came' }
   /** The room cannot be joined, or is gone. */
   | { kind: 'media_unavailable'; reason: string }
-  /** Main asked for it: an overrun, an operator. */
-  | { kind: 'ordered'; reason: string };
+  /** Main asked for it: an operator, an overrun, the host. */
+  | { kind: 'ordered'; cause: HangupCause; reason: string };
 
 export interface EndVerdict {
   disconnectedBy: DisconnectedBy;
@@ -58,8 +59,13 @@ export interface EndVerdict {
 
 /** `callerSpoke`: whether any words of the caller were understood, which tells `RNR` from dead air (RT-26). */
 export function judgeEnd(signal: EndSignal, callerSpoke: boolean): EndVerdict {
-  const cause = signal.kind === 'line_gone' ? `line_${signal.loss.kind}` : signal.kind;
-  return { ...verdictOn(signal, callerSpoke), cause };
+  return { ...verdictOn(signal, callerSpoke), cause: causeOf(signal) };
+}
+
+function causeOf(signal: EndSignal): string {
+  if (signal.kind === 'line_gone') return `line_${signal.loss.kind}`;
+  // Whose order it was says more than that there was one.
+  return signal.kind === 'ordered' && signal.cause !== 'host' ? signal.cause : signal.kind;
 }
 
 function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'cause'> {
@@ -103,8 +109,14 @@ function verdictOn(signal: EndSignal, callerSpoke: boolean): Omit<EndVerdict, 'c
     case 'media_unavailable':
       return verdict('error', 'error', null, signal.reason, false);
     case 'ordered':
-      return verdict('error', 'operator', null, signal.reason, true);
+      return ordered(signal.cause, signal.reason);
   }
+}
+
+/** A person may end a call as the bot may; for its length it is ended by whoever notices, the slot or main (RT-24). */
+function ordered(cause: HangupCause, reason: string): Omit<EndVerdict, 'cause'> {
+  const by = cause === 'max_duration' ? 'bot' : cause;
+  return verdict(ENDED_BY_ORDER[cause], by, cause === 'max_duration' ? 'max_duration' : null, reason, true);
 }
 
 /** `no_answer` is SIP 408 and 480, `rejected` is 486 and 603 (R101, R102). */
