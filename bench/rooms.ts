@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { type CallMeasures, JITTER_EDGES_MS } from '../src/contracts/call-measures.ts';
+import type { CallResults } from '../src/contracts/call-results.ts';
 import { callRoomName } from '../src/contracts/rooms.ts';
 import { monotonicMs, sleepMs } from '../src/platform/clock.ts';
 import { MediaServer } from '../src/platform/media-server.ts';
@@ -38,6 +40,8 @@ export interface RoomStep {
   /** From the first dialout to the last bot heard. */
   allHeardMs: number;
   results: number;
+  /** Frames of the bot by how late their slots sent them (`measures.jitter`). */
+  sentLate: number[];
 }
 
 export interface RoomsFigures {
@@ -214,10 +218,26 @@ async function measureProduct(
       slotGrowthMb: busy.slotMedian.privateDirtyMb - idle.slotMedian.privateDirtyMb,
       allHeardMs,
       results,
+      sentLate: sentLateness(fleet.plane.results),
     };
   } finally {
     await fleet.stop();
   }
+}
+
+/** What the results say of the slots' own lateness, all calls together. */
+function sentLateness(results: readonly CallResults[]): number[] {
+  const sum = new Array<number>(JITTER_EDGES_MS.length + 1).fill(0);
+  for (const { end_detail: detail } of results) {
+    const measures = detail?.measures as CallMeasures | undefined;
+    for (const [at, count] of (measures?.jitter.sent ?? []).entries()) sum[at] = (sum[at] ?? 0) + count;
+  }
+  return sum;
+}
+
+/** Of all frames, those at least so late; the lead of the line has to be longer than that. */
+function sentBeyond(counts: readonly number[], edgeMs: (typeof JITTER_EDGES_MS)[number]): number {
+  return counts.slice(JITTER_EDGES_MS.indexOf(edgeMs) + 1).reduce((sum, count) => sum + count, 0);
 }
 
 function perCallMinute(cpuSeconds: number, calls: number, measureMs: number): number {
@@ -295,6 +315,7 @@ function describeStep(step: RoomStep): string[] {
     `  voice lateness ms      p50 ${ms(caller.lateness.p50)}, p99 ${ms(caller.lateness.p99)}, max ${ms(caller.lateness.max)} (${caller.lateness.count}); bare publishers p50 ${ms(bare.lateness.p50)}, p99 ${ms(bare.lateness.p99)}; ratio of p99 ${ratio(caller.lateness.p99, bare.lateness.p99)}`,
     `  the telephones' own    p99 ${ms(caller.ownLateness.p99)}${(caller.ownLateness.p99 ?? 0) > OWN_LATENESS_MS ? '  WARNING: too late themselves; the lateness above is void' : ''}`,
     `  packets                ${counts.packets} in all, ${counts.lostPackets} lost; ${counts.voicedPackets} of the bot's voice, ${caller.lateFrames} beyond a 60 ms jitter buffer, ${counts.holeFrames} frames of silence inside it; ${counts.replies} replies`,
+    `  sent late by the slots ${sentBeyond(step.sentLate, 20)} by 20 ms, ${sentBeyond(step.sentLate, 60)} by 60 ms, ${sentBeyond(step.sentLate, 200)} by 200 ms, of ${step.sentLate.reduce((sum, count) => sum + count, 0)} frames`,
     `  CPU s per call-minute  product ${cpu.product.toFixed(2)}, bare publisher ${cpu.bare.toFixed(2)}; livekit-server ${cpu.mediaServer.toFixed(2)}, livekit-sip ${cpu.sipService.toFixed(2)}`,
     `  memory MB              a slot ${memory.slotMedian.privateDirtyMb.toFixed(1)} private dirty (${step.slotGrowthMb.toFixed(1)} more than idle), PSS ${memory.slotMedian.pssMb.toFixed(1)}; main ${memory.main.privateDirtyMb.toFixed(1)}`,
     `  set-up                 all bots heard ${(step.allHeardMs / 1000).toFixed(1)} s after the first dialout; ${step.results} results delivered`,

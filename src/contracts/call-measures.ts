@@ -8,6 +8,22 @@ export interface CallMeasures {
   reply_gap: ReplyGapSummary;
   silence: SilenceTotals;
   line: LineReport;
+  jitter: JitterReport;
+}
+
+/** Edges of the histogram of lateness: 60 ms is what an ordinary playout buffer bears. */
+export const JITTER_EDGES_MS = [5, 10, 20, 40, 60, 100, 200, 500] as const;
+
+/**
+ * How many packets and frames were less late than each edge and not less than the one before it; the last number is of
+ * those beyond all edges (RT-43).
+ */
+export interface JitterReport {
+  edges_ms: readonly number[];
+  /** Packets of the caller, behind the fastest ones. */
+  received: number[];
+  /** Frames of the bot, behind the moment when the pacer should have sent them. */
+  sent: number[];
 }
 
 /**

@@ -13,6 +13,8 @@ export const FRAME_MS = 20;
 
 /** Silero's native window at 8 kHz: 256 new samples, 32 ms (D-38). */
 export const VAD_WINDOW_SAMPLES = 256;
+/** The same 32 ms at 16 kHz, where a line is heard so. */
+export const VAD_WIDE_WINDOW_SAMPLES = 2 * VAD_WINDOW_SAMPLES;
 
 /** `connected` must arrive within this, else 1008. */
 export const CONNECTED_TIMEOUT_MS = 5_000;

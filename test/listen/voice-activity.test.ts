@@ -9,6 +9,9 @@ const WINDOW = 256;
 /** Of the hashed file silero_vad_v6.onnx (models/README.md). */
 const GOLDEN_ZEROS = 0.01737;
 const GOLDEN_SINE = [0.00469, 0.00183, 0.0009, 0.00104, 0.00123];
+const WIDE_WINDOW = 512;
+const GOLDEN_WIDE_ZEROS = 0.00167;
+const GOLDEN_WIDE_SINE = [0.00237, 0.00048, 0.00019, 0.00012, 0.00015];
 const TOLERANCE = 1e-3;
 
 const modelPath = await loadModelPath('silero-vad', projectPath('models'));
@@ -24,6 +27,22 @@ t.test('R9 Silero at its native 8 kHz gives the golden probabilities', async (t)
     t.ok(Math.abs(got - wanted) < TOLERANCE, `sine window ${i}: ${got}, golden ${wanted}`);
   }
 });
+
+t.test(
+  'RT-01 Silero at 16 kHz gives the golden probabilities, and a call at 8 kHz leaves it no trace',
+  async (t) => {
+    const activity = await VoiceActivity.create(modelPath);
+    t.teardown(() => activity.close());
+    const zeros = await activity.probability(new Int16Array(WIDE_WINDOW));
+    t.ok(Math.abs(zeros - GOLDEN_WIDE_ZEROS) < TOLERANCE / 10, `zeros: ${zeros}`);
+    for (let i = 0; i < 20; i++) await activity.probability(sineWindow(i));
+    activity.reset();
+    for (const [i, wanted] of GOLDEN_WIDE_SINE.entries()) {
+      const got = await activity.probability(sineWindow(i, 16_000));
+      t.ok(Math.abs(got - wanted) < TOLERANCE / 10, `sine window ${i}: ${got}, golden ${wanted}`);
+    }
+  },
+);
 
 t.test('a reset forgets the call before, also when it comes while a window is judged', async (t) => {
   const activity = await VoiceActivity.create(modelPath);
@@ -82,7 +101,10 @@ t.test('speech in real recordings is found, and silence around it is not speech'
 
 t.test('a wrong window, a second one at once and one after close are refused in words', async (t) => {
   const activity = await VoiceActivity.create(modelPath);
-  await t.rejects(activity.probability(new Int16Array(160)), { code: 'internal', message: /256 samples/ });
+  await t.rejects(activity.probability(new Int16Array(160)), {
+    code: 'internal',
+    message: /256 samples, or 512 at 16 kHz/,
+  });
   const inWork = activity.probability(new Int16Array(WINDOW));
   await t.rejects(activity.probability(new Int16Array(WINDOW)), { code: 'internal', message: /one window/ });
   await activity.close();
@@ -99,8 +121,9 @@ t.test('a file that is no model is reported as a missing model with the remedy',
 });
 
 /** 440 Hz at amplitude 0.5, window `index` of a continuous tone. */
-function sineWindow(index: number): Int16Array {
-  return Int16Array.from({ length: WINDOW }, (_, i) =>
-    Math.round(16_384 * Math.sin((2 * Math.PI * 440 * (index * WINDOW + i)) / 8000)),
+function sineWindow(index: number, rateHz = 8_000): Int16Array {
+  const length = (WINDOW * rateHz) / 8_000;
+  return Int16Array.from({ length }, (_, i) =>
+    Math.round(16_384 * Math.sin((2 * Math.PI * 440 * (index * length + i)) / rateHz)),
   );
 }

@@ -248,9 +248,9 @@ function assembleVoice(
     floor: () => (session.isDeaf() ? null : speechInput().turns),
     hooks: {
       onTick: () => session.tick(),
-      onFrame(frame, playAtSample, unitId, playAtMs) {
+      onFrame(frame, playAtSample, unitId, playAtMs, lateMs) {
         speechInput().listener.botSent(frame, playAtSample);
-        measures.frameSent(unitId, playAtMs, playAtSample);
+        measures.frameSent(unitId, playAtMs, playAtSample, lateMs);
       },
       onBegun: (reply) => {
         if (reply.kind !== 'answer') measures.replyBegun(reply.id);

@@ -1,4 +1,9 @@
-import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES, WIDE_RATE_HZ } from '../../contracts/limits.ts';
+import {
+  LINE_RATE_HZ,
+  VAD_WIDE_WINDOW_SAMPLES,
+  VAD_WINDOW_SAMPLES,
+  WIDE_RATE_HZ,
+} from '../../contracts/limits.ts';
 import type { VadConfig } from '../../contracts/runtime-config.ts';
 import { audioKernels } from '../../platform/audio-kernels.ts';
 import type { SttSession } from '../../providers/contract/speech-to-text.ts';
@@ -30,11 +35,13 @@ export class CallerListener {
   private readonly segmenter: SpeechSegmenter;
   private readonly noise = new NoiseFloor();
   private readonly level = audioKernels().level;
-  /** What voice activity looks at: always at the rate of the line. */
+  /** At the rate of the line: how loud it is, and whether it is an echo. */
   private readonly window = new TurnWindow();
   /** The same audio at 16 kHz, where it is heard so; null on telephone lines, which pay nothing for it. */
   private readonly wide: WideWindow | null;
-  private readonly vadWindow = new Int16Array(VAD_WINDOW_SAMPLES);
+  private readonly lineWindow = new Int16Array(VAD_WINDOW_SAMPLES);
+  /** What voice activity looks at, at the rate at which the caller is heard (RT-01). */
+  private readonly vadWindow: Int16Array;
   private readonly gate = new EchoGate();
   private readonly echo = new EchoWatch(this.gate);
   private readonly preRollSamples: number;
@@ -64,6 +71,7 @@ export class CallerListener {
     this.wantsSilence = options.wantsSilence;
     this.hooks = options.hooks;
     this.wide = options.hearHz === WIDE_RATE_HZ ? new WideWindow() : null;
+    this.vadWindow = this.wide ? new Int16Array(VAD_WIDE_WINDOW_SAMPLES) : this.lineWindow;
     this.segmenter = new SpeechSegmenter(options.config);
     const preRollMs = options.config.turn_pre_roll_ms;
     this.preRollSamples =
@@ -134,8 +142,9 @@ export class CallerListener {
       while (!this.closed) {
         // After a flood the ring may have moved past what nobody looked at; go on with what is still there.
         if (this.nextWindowSample < this.window.startSample) this.nextWindowSample = this.window.startSample;
-        if (!this.window.copyTo(this.vadWindow, this.nextWindowSample)) return;
-        const levelDbfs = this.level(this.vadWindow);
+        if (!this.window.copyTo(this.lineWindow, this.nextWindowSample)) return;
+        this.wide?.window.copyTo(this.vadWindow, this.nextWindowSample);
+        const levelDbfs = this.level(this.lineWindow);
         const probability = await this.probability();
         if (this.closed) return;
         this.onWindow(this.noise.gate(probability, levelDbfs), levelDbfs);

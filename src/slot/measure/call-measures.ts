@@ -1,5 +1,6 @@
-import type { CallMeasures, Waterfall } from '../../contracts/call-measures.ts';
+import { type CallMeasures, JITTER_EDGES_MS, type Waterfall } from '../../contracts/call-measures.ts';
 import { FRAME_MS, LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { LatenessHistogram } from './lateness-histogram.ts';
 import { LineQuality } from './line-quality.ts';
 import { LineTime } from './line-time.ts';
 import { type ClauseFacts, newReplyFacts, type ReplyFacts } from './reply-facts.ts';
@@ -31,6 +32,7 @@ export class CallMeter {
   private readonly onWaterfall: (waterfall: Waterfall) => void;
   private readonly line = new LineTime();
   private readonly quality = new LineQuality();
+  private readonly sent = new LatenessHistogram();
   private readonly silence: SilenceLedger;
   private readonly gaps = new ReplyGaps();
   private readonly replies = new Map<number, ReplyFacts>();
@@ -164,8 +166,12 @@ export class CallMeter {
     if (clause) clause.doneMs ??= this.now();
   }
 
-  /** A frame of speech left and is heard from `playAtMs` on. Frames of ambient sound alone are none. */
-  frameSent(unit: number, playAtMs: number, playAtSample: number): void {
+  /**
+   * A frame of speech left, `lateMs` after it should have, and is heard from `playAtMs` on. Frames of ambient sound alone
+   * are none.
+   */
+  frameSent(unit: number, playAtMs: number, playAtSample: number, lateMs: number): void {
+    this.sent.add(lateMs);
     const known = this.units.get(unit);
     if (known) this.clauseSounds(known.facts, known.clause, playAtMs, playAtSample);
     this.openingMs ??= Math.round(playAtMs - this.silence.startedMs);
@@ -226,6 +232,11 @@ export class CallMeter {
       reply_gap: this.gaps.summary(),
       silence: this.silence.totals(this.endedMs ?? this.now()),
       line: this.quality.report(this.line.figures, echo),
+      jitter: {
+        edges_ms: JITTER_EDGES_MS,
+        received: this.line.latenessCounts,
+        sent: this.sent.counts(),
+      },
     };
   }
 

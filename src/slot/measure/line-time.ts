@@ -1,4 +1,5 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
+import { LatenessHistogram, MAX_LATENESS_MS } from './lateness-histogram.ts';
 
 /**
  * When a sample of the line clock was spoken into the line, in monotonic milliseconds. Packets come in bursts and
@@ -12,16 +13,13 @@ import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 const RING_PACKETS = 2_048;
 /** The fastest packet is looked for in the last one to two of these, so that clocks that drift apart do no harm. */
 const WINDOW_MS = 10_000;
-/** No single packet is blamed for more; the line clock fills in silence after a second (RT-03). */
-const MAX_LATENESS_MS = 1_000;
 /** A packet this late leaves a hole in any ordinary playout buffer. */
 const LATE_PACKET_MS = 60;
-const HISTOGRAM_STEP_MS = 5;
 
 export class LineTime {
   private readonly endSamples = new Float64Array(RING_PACKETS);
   private readonly arrivals = new Float64Array(RING_PACKETS);
-  private readonly lateness = new Uint32Array(MAX_LATENESS_MS / HISTOGRAM_STEP_MS + 1);
+  private readonly lateness = new LatenessHistogram();
   private stored = 0;
   private samples = 0;
   private filled = 0;
@@ -30,7 +28,6 @@ export class LineTime {
   private windowEndMs = Number.NEGATIVE_INFINITY;
   private lastOffsetMs = Number.NaN;
   private jitterMs = 0;
-  private packets = 0;
   private latePackets = 0;
 
   /** So many samples of the caller came in one packet. */
@@ -43,10 +40,8 @@ export class LineTime {
     if (!Number.isNaN(this.lastOffsetMs))
       this.jitterMs += (Math.abs(offsetMs - this.lastOffsetMs) - this.jitterMs) / 16;
     this.lastOffsetMs = offsetMs;
-    const lateMs = Math.min(MAX_LATENESS_MS, Math.max(0, offsetMs - this.baseMs));
-    const step = Math.floor(lateMs / HISTOGRAM_STEP_MS);
-    this.lateness[step] = (this.lateness[step] ?? 0) + 1;
-    this.packets++;
+    const lateMs = offsetMs - this.baseMs;
+    this.lateness.add(lateMs);
     if (lateMs > LATE_PACKET_MS) this.latePackets++;
   }
 
@@ -88,14 +83,20 @@ export class LineTime {
     latenessP95Ms: number | null;
     jitterMs: number | null;
   } {
+    const packets = this.lateness.total;
     return {
-      packets: this.packets,
+      packets,
       latePackets: this.latePackets,
       missingMs: Math.round(msOf(this.filled)),
       receivedMs: Math.round(msOf(this.samples - this.filled)),
-      latenessP95Ms: this.packets === 0 ? null : this.latenessAt(0.95),
-      jitterMs: this.packets < 2 ? null : Math.round(this.jitterMs * 10) / 10,
+      latenessP95Ms: packets === 0 ? null : this.lateness.at(0.95),
+      jitterMs: packets < 2 ? null : Math.round(this.jitterMs * 10) / 10,
     };
+  }
+
+  /** Packets by how late they came, in order of `JITTER_EDGES_MS`. */
+  get latenessCounts(): number[] {
+    return this.lateness.counts();
   }
 
   private get baseMs(): number {
@@ -116,16 +117,6 @@ export class LineTime {
     this.endSamples[slot] = this.samples;
     this.arrivals[slot] = atMs;
     this.stored++;
-  }
-
-  /** The lower edge of the histogram's step that holds this share of packets. */
-  private latenessAt(share: number): number {
-    let left = this.packets * share;
-    for (const [step, count] of this.lateness.entries()) {
-      left -= count;
-      if (left <= 0) return step * HISTOGRAM_STEP_MS;
-    }
-    return MAX_LATENESS_MS;
   }
 }
 

@@ -24,8 +24,8 @@ const PACER_LEAD_MS = 200;
 const REWIND_MS = 400;
 
 export interface VoiceHooks extends Omit<SpeakerHooks, 'sendMark' | 'sendClear'> {
-  /** A frame leaves and is heard from this sample of the line clock on. */
-  onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number): void;
+  /** A frame leaves, `lateMs` after it should have, and is heard from this sample of the line clock on. */
+  onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number, lateMs: number): void;
   /** A reply is begun, of whatever kind; and what became of it. */
   onBegun(reply: Reply): void;
   onEnded(reply: Reply): void;
@@ -85,11 +85,11 @@ export class BotVoice {
       now: monotonicMs,
       lineSamples: () => this.clock.samples,
       sink: {
-        onFrame: (frame, playAtSample, unitId, playAtMs) => {
+        onFrame: (frame, playAtSample, unitId, playAtMs, lateMs) => {
           // The recording, the echo gate and the measures know the voice alone (RT-44).
           transport.sendAudio(background ? background.under(frame) : frame);
           recorder?.bot(frame, playAtSample);
-          hooks.onFrame(frame, playAtSample, unitId, playAtMs);
+          hooks.onFrame(frame, playAtSample, unitId, playAtMs, lateMs);
           this.speaker.onFrame(unitId, playAtMs, FRAME_SAMPLES);
           this.tellAudible(unitId);
         },

@@ -16,8 +16,11 @@ import { SentAudio } from './sent-audio.ts';
  * what lies at the far end already is what the bot's next word has to wait for.
  */
 export interface PacerSink {
-  /** One frame leaves; it will be heard at `playAtMs`, which is sample `playAtSample` of the line clock. */
-  onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number): void;
+  /**
+   * One frame leaves; it will be heard at `playAtMs`, which is sample `playAtSample` of the line clock. `lateMs` is how
+   * long after its place on the grid, or after its audio came, this process was awake to send it.
+   */
+  onFrame(frame: Int16Array, playAtSample: number, unitId: number, playAtMs: number, lateMs: number): void;
   /** The last frame of a unit has left; it ends in the caller's ear at `playEndMs`. */
   onUnitSent(unitId: number, playEndMs: number): void;
   /** A frame of a unit that had left was not heard and will be sent again; so will the unit's end where it had left. */
@@ -69,6 +72,8 @@ export class Pacer {
   private gridStartSample = 0;
   private gridFrames = 0;
   private wasIdle = false;
+  /** When the next frame could leave as far as its audio goes. */
+  private readyAtMs = Number.NEGATIVE_INFINITY;
   /** Of the last frame with speech. */
   private spokenEndMs = Number.NEGATIVE_INFINITY;
   private readonly sent = new SentAudio();
@@ -103,6 +108,7 @@ export class Pacer {
   push(epoch: number, unitId: number, samples: Int16Array): boolean {
     if (epoch !== this.epoch || !this.running) return false;
     if (samples.length > 0) {
+      this.noteReady();
       this.queue.push({ unitId, samples, offset: 0 });
       this.queuedSamples += samples.length;
       this.wake();
@@ -113,6 +119,7 @@ export class Pacer {
   /** The unit is complete; its last frame is padded with silence. */
   endUnit(epoch: number, unitId: number): boolean {
     if (epoch !== this.epoch || !this.running) return false;
+    this.noteReady();
     this.queue.push({ unitId, end: true });
     this.wake();
     return true;
@@ -160,6 +167,7 @@ export class Pacer {
     if (!this.held) return;
     this.held = false;
     this.fadesIn = true;
+    this.readyAtMs = this.now();
     this.wake();
   }
 
@@ -194,6 +202,11 @@ export class Pacer {
   private emptyLine(): void {
     this.gridFrames = 0;
     this.spokenEndMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Audio is about to be queued: nothing that waited for it is late before this. */
+  private noteReady(): void {
+    if (!this.hasFrame()) this.readyAtMs = this.now();
   }
 
   private wake(): void {
@@ -233,7 +246,13 @@ export class Pacer {
       const leadMs = isSpeech ? this.leadMs : this.idleLeadMs;
       if (leadMs === null) return;
       const now = this.now();
-      if (this.gridEndMs < now) {
+      const isDry = this.gridEndMs < now;
+      const dueMs = Math.max(
+        this.gridEndMs - leadMs,
+        this.readyAtMs,
+        isDry ? Number.NEGATIVE_INFINITY : this.gridStartMs,
+      );
+      if (isDry) {
         // The line ran dry, so a new grid begins here; catching up would only pile frames up at the far end.
         this.gridStartMs = now;
         this.gridStartSample = this.lineSamples();
@@ -246,7 +265,7 @@ export class Pacer {
         continue;
       }
       if (this.wasIdle) this.findPlace(playAtMs - now);
-      this.sendFrame(playAtMs);
+      this.sendFrame(playAtMs, Math.max(0, now - dueMs));
       this.passUnitEnds();
     }
   }
@@ -264,7 +283,7 @@ export class Pacer {
     this.sink.onIdleFrame?.(playAtMs);
   }
 
-  private sendFrame(playAtMs: number): void {
+  private sendFrame(playAtMs: number, lateMs: number): void {
     const unitId = this.queue[0]?.unitId ?? 0;
     let filled = 0;
     while (filled < FRAME_SAMPLES) {
@@ -283,7 +302,7 @@ export class Pacer {
     this.spokenEndMs = playAtMs + FRAME_MS;
     if (this.fadesIn) this.fadeIn();
     this.sent.frame(this.frame, unitId, playAtMs);
-    this.sink.onFrame(this.frame, playAtSample, unitId, playAtMs);
+    this.sink.onFrame(this.frame, playAtSample, unitId, playAtMs, lateMs);
   }
 
   private fadeIn(): void {

@@ -39,7 +39,7 @@ function handMovedCall(packetMs = 20, lateMs: () => number = () => 0) {
     speaks(unit: number, ms: number, queuedMs = 0) {
       for (let frame = 0; frame < ms / 20; frame++) {
         const laterMs = queuedMs + frame * 20;
-        measures.frameSent(unit, nowMs + laterMs, receivedSamples + laterMs * 8);
+        measures.frameSent(unit, nowMs + laterMs, receivedSamples + laterMs * 8, 0);
       }
     },
     get now() {
@@ -293,10 +293,23 @@ t.test('of replies that never end only the latest are kept', async (t) => {
     measures.turnTaken({ turn: reply, toSample: 8_000, decidedAtSample: 12_000 }, reply);
     measures.clauseGiven(reply, reply);
   }
-  measures.frameSent(1, 52_000, 16_000);
+  measures.frameSent(1, 52_000, 16_000, 0);
   t.equal(call.waterfalls.length, 0, 'the first is forgotten');
-  measures.frameSent(50, 52_000, 16_000);
+  measures.frameSent(50, 52_000, 16_000, 0);
   t.equal(call.waterfalls.length, 1, 'the last is not');
+});
+
+t.test('RT-43 results tell how late packets came and frames left', async (t) => {
+  const call = handMovedCall();
+  const { measures } = call;
+  call.at(2_000);
+  for (const lateMs of [0, 3, 5, 61, 900]) measures.frameSent(1, 2_000, 16_000, lateMs);
+  const { jitter, line } = measures.results({ echoes: 0, delayMs: null, lossDb: null });
+  t.same(jitter.edges_ms, [5, 10, 20, 40, 60, 100, 200, 500]);
+  t.same(jitter.sent, [2, 1, 0, 0, 0, 1, 0, 0, 1]);
+  const received = jitter.received.reduce((sum, count) => sum + count, 0);
+  t.ok(received > 0);
+  t.equal(received, line.facts.packets, 'every packet is in it');
 });
 
 t.test('the bot’s echo is nobody’s speech', async (t) => {
