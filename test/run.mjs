@@ -65,9 +65,6 @@ const totals = { passed: 0, failed: 0 };
 const failures = [];
 /** What each file took: seconds, and seconds of processor time. */
 const took = new Map();
-/** Files that run a second time: the real-time SDK now and then loses the beginning of a track on a loaded machine. */
-const again = new Set();
-const MAX_SECOND_RUNS = 3;
 let sharedStack;
 
 if (filters.length === 0) {
@@ -91,7 +88,6 @@ const inRooms = files.filter((file) => file.startsWith('rooms/'));
 const leftOut = inRooms.length > 0 ? await provideStack() : '';
 await runAll(leftOut ? files.filter((file) => !inRooms.includes(file)) : files);
 
-await runAgainAlone();
 if (sharedStack) await checkLeftovers();
 
 for (const failure of failures) process.stdout.write(`\n---- ${failure.title}\n${failure.text}\n`);
@@ -208,29 +204,13 @@ function reportSlowest() {
   }
 }
 
-/** A file of rooms that fails beside others runs once more at the end, alone; what failed first is printed all the same. */
-async function runAgainAlone() {
-  const files = [...again];
-  again.clear();
-  for (const file of files) await runTestFile(file, 'alone: ');
-}
-
-async function runTestFile(file, prefix = '') {
+async function runTestFile(file) {
   const ended = await runNode(['--enable-source-maps', join(compiled, file)], {
     TAP_TIMEOUT: String(FILE_TIMEOUT_S),
     ...sharedStack?.env,
   });
   const result = readTap(ended.output, ended);
-  const title = prefix + nameOf(file);
-  const isLast = prefix !== '' || !file.startsWith('rooms/') || again.size >= MAX_SECOND_RUNS;
-  if (result.failures.length > 0 && !isLast) {
-    again.add(file);
-    report(false, title, ended.seconds, 'runs once more, alone');
-    for (const { name, diagnostics } of result.failures) {
-      process.stdout.write(`       not ok: ${name}\n${diagnostics}\n`);
-    }
-    return;
-  }
+  const title = nameOf(file);
   took.set(title, [Number(ended.seconds), ended.cpuSeconds]);
   count(result.passed, result.failures.length);
   const cpu = `${ended.cpuSeconds.toFixed(1).padStart(6)} s cpu`;

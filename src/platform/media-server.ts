@@ -31,6 +31,8 @@ export interface ParticipantFact {
   name: string;
   isSip: boolean;
   attributes: Record<string, string>;
+  /** They publish audio of theirs that is not muted. */
+  hasMicrophone: boolean;
 }
 
 /** How a SIP request to somebody's telephone ended. */
@@ -208,6 +210,8 @@ export function socketUrl(url: string): string {
   return url.replace(/^http/, 'ws').replace(/\/+$/, '');
 }
 
+/** LiveKit protocol, `TrackType.AUDIO`. */
+const AUDIO_TRACK = 0;
 const SOURCES = { microphone: TrackSource.MICROPHONE } as const;
 
 const ABSENT = Symbol('absent');
@@ -227,6 +231,10 @@ function participantFact(info: ParticipantInfo): ParticipantFact {
     name: info.name,
     isSip: info.kind === SIP_PARTICIPANT_KIND,
     attributes: { ...info.attributes },
+    hasMicrophone: info.tracks.some(
+      ({ type, source, muted }) =>
+        type === AUDIO_TRACK && source !== TrackSource.SCREEN_SHARE_AUDIO && !muted,
+    ),
   };
 }
 

@@ -88,10 +88,11 @@ export class HandoffHarness {
     return { call, number };
   }
 
-  /** A visitor of a website in a room with the bot, who has asked for a person. */
+  /** A visitor of a website in a room with the bot, who has asked for a person. Hears whom `hears` names, or all. */
   async askInRoom(
     t: TapTest,
     change: Record<string, unknown> = {},
+    hears?: (identity: string) => boolean,
   ): Promise<{ guest: RoomGuest; room: string }> {
     const { stack, appliance } = this.harness;
     const room = widgetRoomName('scripted', crypto.randomUUID());
@@ -103,7 +104,7 @@ export class HandoffHarness {
       body: JSON.stringify({ bot_id: 'scripted', room_name: room, participant_identity: identity }),
     });
     if (answer.status !== 200) throw new Error(`widget: ${answer.status} ${await answer.text()}`);
-    const guest = await joinAsGuest(t, stack, room, identity);
+    const guest = await joinAsGuest(t, stack, room, identity, hears ? { hears } : {});
     const bot = () => [...guest.room.remoteParticipants.keys()].find((name) => name.startsWith('bot-')) ?? '';
     await until(() => guest.frames(bot()).length > 100, 'the bot is heard');
     await guest.play(wide(question));

@@ -1,6 +1,7 @@
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { monotonicMs, sleepMs } from '../../src/platform/clock.ts';
-import { joinRoom, type RoomHandlers, type RoomLink } from '../../src/slot/room/room-link.ts';
+import type { RoomHandlers } from '../../src/slot/room/room-handlers.ts';
+import { joinRoom, type RoomLink } from '../../src/slot/room/room-link.ts';
 import { RoomTransport, type RoomTransportOptions } from '../../src/slot/room/room-transport.ts';
 import type { LineLoss, TransferResult, TransportHandlers } from '../../src/slot/transport/call-transport.ts';
 import type { StackAddresses } from '../stack/start-stack.ts';
@@ -29,6 +30,7 @@ export const deafHandlers: RoomHandlers = {
   onDtmf: () => undefined,
   onData: () => undefined,
   onState: () => undefined,
+  onUnheard: () => undefined,
   onGone: () => undefined,
 };
 

@@ -79,7 +79,9 @@ t.test(
   'R24 with record_agent_leg the slot stays as a silent recorder of both',
   { buffered: true },
   async (t) => {
-    const { guest, room } = await handoff.askInRoom(t, { record_agent_leg: true });
+    // Nobody but the slot listens to the agent, so that an agent who is heard is heard by the recorder.
+    const isBot = (identity: string) => identity.startsWith('bot-');
+    const { guest, room } = await handoff.askInRoom(t, { record_agent_leg: true }, isBot);
     const { callId, queued } = await handoff.queued(guest.identity);
     const agent = await handoff.agent(t, room, 'u2');
     await until(() => agent.isHeard(), 'the agent is heard');
@@ -88,11 +90,8 @@ t.test(
     t.ok(agent.room.remoteParticipants.has(bot), 'the slot is still in the room');
     const quietFrom = guest.frames(bot).length;
     const theirs = humanSpeech('something.raw');
-    // A track of the real-time SDK may lose its beginning on a loaded machine; what is looked for is in there whole.
-    for (let times = 0; times < 3; times++) {
-      await Promise.all([agent.play(wide(question)), guest.play(wide(theirs))]);
-      await sleepMs(500);
-    }
+    await Promise.all([agent.play(wide(question)), guest.play(wide(theirs))]);
+    await sleepMs(500);
     const botSounds = guest.frames(bot).slice(quietFrom);
     t.ok(
       botSounds.every(({ samples }) => rms(samples) < 30),

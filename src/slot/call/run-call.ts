@@ -68,7 +68,7 @@ export async function runCall(
 }
 
 /** A caller on a socket is brought into a room of their own; null where no media server is set up. */
-function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, logger }: SpooledCall) {
+function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, log, logger }: SpooledCall) {
   const call = {
     callId,
     folder: folder.path,
@@ -78,7 +78,14 @@ function bridgeSetup({ media, callId, botId }: SlotCall, { journalCall, folder, 
   return handoffSetup(
     call,
     media
-      ? new BridgedRoom({ access: media, callId, botId, nameRoom: (room) => folder.nameRoom(room), logger })
+      ? new BridgedRoom({
+          access: media,
+          callId,
+          botId,
+          nameRoom: (room) => folder.nameRoom(room),
+          remark: (event, detail) => log.event(event, detail),
+          logger,
+        })
       : null,
   );
 }

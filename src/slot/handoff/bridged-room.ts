@@ -8,6 +8,7 @@ import { closeRoom } from '../../platform/end-room.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
 import type { RoomLink } from '../room/room-link.ts';
+import type { LineRemark } from '../transport/call-transport.ts';
 import { type HandoffRoom, type HandoffRoomWatch, isAgent, isTalker } from './handoff-room.ts';
 import { talkersOf, tellGone } from './joined-room.ts';
 
@@ -17,6 +18,7 @@ export interface BridgedRoomParts {
   botId: string;
   /** Writes down that the call has a room now, before it has one. */
   nameRoom(room: string): Promise<void>;
+  remark: LineRemark;
   logger: Logger;
 }
 
@@ -105,7 +107,8 @@ export class BridgedRoom implements HandoffRoom {
         },
         onDtmf: () => undefined,
         onData: () => undefined,
-        onState: () => undefined,
+        onState: (status, detail) => this.parts.remark('room_connection', { status, ...detail }),
+        onUnheard: () => this.watcher?.onLost('an agent speaks and cannot be heard'),
         onGone: (reason) => {
           if (this.watcher) tellGone(this.watcher, reason);
           // Lost before the caller was handed over: it is made anew when it is needed.

@@ -2,7 +2,8 @@ import type { RoomOwner } from '../../contracts/rooms.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { MediaServer } from '../../platform/media-server.ts';
-import type { RoomHandlers, RoomLink } from '../room/room-link.ts';
+import type { RoomHandlers } from '../room/room-handlers.ts';
+import type { RoomLink } from '../room/room-link.ts';
 import { type HandoffRoom, type HandoffRoomWatch, isTalker } from './handoff-room.ts';
 
 export interface RoomPlaceParts {
@@ -101,7 +102,8 @@ function boundTo(line: RoomHandlers): RoomHandlers {
     onPerson: (kind, person, reason) => line.onPerson(kind, person, reason),
     onDtmf: (identity, digit) => line.onDtmf(identity, digit),
     onData: (identity, topic, text) => line.onData(identity, topic, text),
-    onState: (state) => line.onState(state),
+    onState: (state, detail) => line.onState(state, detail),
+    onUnheard: (identity) => line.onUnheard(identity),
     onGone: (reason) => line.onGone(reason),
   };
 }

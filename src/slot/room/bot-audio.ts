@@ -20,7 +20,7 @@ const CLOSE_BOUND_MS = 500;
  */
 export class BotAudio {
   private readonly source: AudioSource;
-  private readonly track: LocalAudioTrack;
+  private track: LocalAudioTrack | null = null;
   private readonly frame: AudioFrame;
   private readonly waiting = new Int16Array(MAX_WAITING_SAMPLES);
   private waitingSamples = 0;
@@ -33,18 +33,24 @@ export class BotAudio {
 
   constructor(rtc: RtcSdk) {
     this.source = new rtc.AudioSource(LINE_RATE_HZ, 1, QUEUE_MS);
-    this.track = rtc.LocalAudioTrack.createAudioTrack('bot', this.source);
     // The SDK passes the address of the whole buffer on, so the frame owns one, and only its length changes.
     this.frame = new rtc.AudioFrame(new Int16Array(MAX_WAITING_SAMPLES), LINE_RATE_HZ, 1, 0);
   }
 
-  /** Makes the voice a track of the room. Rejects where the media server does not take it. */
+  /**
+   * Makes the voice a track of the room; again in another room in place of the former one, and what is queued goes on
+   * there. Rejects where the media server does not take it.
+   */
   async publish(rtc: RtcSdk, room: Room): Promise<void> {
+    const { track: former } = this;
+    const track = rtc.LocalAudioTrack.createAudioTrack('bot', this.source);
+    this.track = track;
+    await former?.close(false);
     const options = new rtc.TrackPublishOptions();
     options.source = rtc.TrackSource.SOURCE_MICROPHONE;
     const participant = room.localParticipant;
     if (!participant) throw new Error('the room is not joined');
-    await participant.publishTrack(this.track, options);
+    await participant.publishTrack(track, options);
   }
 
   /** Queues audio at 8 kHz; the memory is the caller's again when this returns. */
@@ -82,7 +88,8 @@ export class BotAudio {
     this.clear();
     this.isClosed = true;
     if (this.handingOver) await within(this.handingOver, CLOSE_BOUND_MS, undefined);
-    await this.track.close();
+    await this.track?.close(false);
+    await this.source.close();
   }
 
   private async handToSdk(): Promise<void> {

@@ -2,32 +2,39 @@ import type { ReadableStreamDefaultReader } from 'node:stream/web';
 import type { AudioFrame, RemoteTrack, RemoteTrackPublication, Room } from '@livekit/rtc-node';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { WantedVoice } from './hearing-watch.ts';
 import type { RtcSdk } from './load-rtc.ts';
 
 /** The rate at which rooms are heard; the SDK converts, whatever the track has. */
 export const ROOM_HEARING_HZ = 16_000;
 const FRAME_MS = 20;
+/** A track that was given back is asked for again after this, so that the media server takes it for two orders. */
+const ASK_AGAIN_MS = 250;
 
 /**
  * Hears the microphone of one person in a room, across new tracks of that person and reconnects of ours. Frames come
  * without a gap, silence included, from when the track is there until it is gone. Nobody else is subscribed to.
  */
-export class PersonAudio {
+export class PersonAudio implements WantedVoice {
   readonly identity: string;
   private readonly rtc: RtcSdk;
-  private readonly room: Room;
+  private readonly room: () => Room;
   private readonly onFrame: (samples: Int16Array) => void;
   private readonly logger: Logger;
   /** Of the microphone that is wanted. */
-  private trackSid: string | undefined;
+  trackSid: string | undefined;
+  private asking: NodeJS.Timeout | undefined;
   private reader: ReadableStreamDefaultReader<AudioFrame> | null = null;
   /** Frames that were heard so far. */
   frames = 0;
 
-  /** `onFrame` gets 20 ms at 16 kHz; each frame has memory of its own, which the receiver may keep. */
+  /**
+   * `room` is the connection of the moment. `onFrame` gets 20 ms at 16 kHz; each frame has memory of its own, which the
+   * receiver may keep.
+   */
   constructor(
     rtc: RtcSdk,
-    room: Room,
+    room: () => Room,
     identity: string,
     onFrame: (samples: Int16Array) => void,
     logger: Logger,
@@ -41,7 +48,7 @@ export class PersonAudio {
 
   /** Asks for the person's microphone. Again after a reconnect: what was asked for during it is lost. */
   listen(): void {
-    const person = this.room.remoteParticipants.get(this.identity);
+    const person = this.room().remoteParticipants.get(this.identity);
     if (!person) return;
     for (const publication of person.trackPublications.values()) {
       this.published(publication as RemoteTrackPublication);
@@ -69,14 +76,36 @@ export class PersonAudio {
     if (publication.sid === this.trackSid) this.stopReading();
   }
 
+  /** Gives the track back and asks for it once more. False where there is none, or it is muted. */
+  askAnew(): boolean {
+    const publication = this.publication();
+    if (!publication || publication.muted) return false;
+    publication.setSubscribed(false);
+    clearTimeout(this.asking);
+    this.asking = setTimeout(() => this.publication()?.setSubscribed(true), ASK_AGAIN_MS);
+    return true;
+  }
+
+  /** The connection is another one from here on; `listen` begins anew there. */
+  forget(): void {
+    clearTimeout(this.asking);
+    this.stopReading();
+    this.trackSid = undefined;
+  }
+
   /** Hears nothing from here on, and tells the media server to send nothing. */
   close(): void {
-    this.stopReading();
-    const publication = this.room.remoteParticipants
-      .get(this.identity)
-      ?.trackPublications.get(this.trackSid ?? '');
-    this.trackSid = undefined;
-    if (publication && this.room.isConnected) (publication as RemoteTrackPublication).setSubscribed(false);
+    const publication = this.publication();
+    this.forget();
+    publication?.setSubscribed(false);
+  }
+
+  /** What is wanted, while we are connected. */
+  private publication(): RemoteTrackPublication | undefined {
+    const room = this.room();
+    if (this.trackSid === undefined || !room.isConnected) return undefined;
+    const person = room.remoteParticipants.get(this.identity);
+    return person?.trackPublications.get(this.trackSid) as RemoteTrackPublication | undefined;
   }
 
   private hear(track: RemoteTrack): void {

@@ -1,4 +1,5 @@
-import type { RoomHandlers, RoomLink, RoomPerson } from './room-link.ts';
+import type { RoomHandlers } from './room-handlers.ts';
+import type { RoomLink, RoomPerson } from './room-link.ts';
 
 /** Attribute in which the SIP service tells how far its call is: `dialing`, `ringing`, `active`, `hangup`. */
 const CALL_STATUS = 'sip.callStatus';
@@ -50,6 +51,7 @@ export class PreAnswerWatch {
       onDtmf: () => undefined,
       onData: () => undefined,
       onState: () => undefined,
+      onUnheard: () => undefined,
       onGone: (reason) => this.settle.gone(reason),
     };
   }

@@ -1,32 +1,21 @@
-import type { RemoteParticipant, RemoteTrackPublication, Room } from '@livekit/rtc-node';
+import type { Room } from '@livekit/rtc-node';
 import type { MediaServerAccess } from '../../contracts/rooms.ts';
-import { AppError, describeError } from '../../platform/app-error.ts';
-import { within } from '../../platform/clock.ts';
+import { describeError } from '../../platform/app-error.ts';
+import { monotonicMs, sleepMs } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { MediaServer } from '../../platform/media-server.ts';
 import { BotAudio } from './bot-audio.ts';
 import { BreakWatch } from './break-watch.ts';
-import { forgetRoom, loadRtc, type RtcSdk } from './load-rtc.ts';
+import { HearingWatch, LOOK_MS } from './hearing-watch.ts';
+import { loadRtc, type RtcSdk } from './load-rtc.ts';
 import { PersonAudio } from './person-audio.ts';
-import { type OnPerson, RoomPeople, type RoomPerson, reasonName } from './room-people.ts';
+import { connectRoom, disconnectRoom, type RoomSeat } from './room-connection.ts';
+import { listenToRoom } from './room-events.ts';
+import type { RoomHandlers } from './room-handlers.ts';
+import { RoomPeople, type RoomPerson, reasonName } from './room-people.ts';
 import { RoomWords } from './room-words.ts';
 
 export type { RoomPerson } from './room-people.ts';
-
-/** What a room tells whoever holds its link. Nothing is told any more after `onGone` or `leave()`. */
-export interface RoomHandlers {
-  /** Somebody comes, goes or changes attributes. Who is there already is told by `people()`, not here. */
-  onPerson: OnPerson;
-  /** A key of a SIP leg. */
-  onDtmf(identity: string, digit: string): void;
-  onData(identity: string, topic: string, text: string): void;
-  /** The connection to the media server broke and is being made anew; or it stands again. */
-  onState(state: 'reconnecting' | 'reconnected'): void;
-  /**
-   * The room is lost: `participant_removed`, `room_deleted`, `room_closed`, `duplicate_identity`, or `server_gone` where
-   * the media server did not come back in time.
-   */
-  onGone(reason: string): void;
-}
 
 export interface JoinOrder {
   access: MediaServerAccess;
@@ -40,56 +29,39 @@ export interface JoinOrder {
   logger: Logger;
 }
 
-/** The media server answers a join within this, or the call does not come about. */
-const JOIN_BOUND_MS = 6_000;
-/** The token of a join; the media server gives newer ones to whoever stays. */
-const TOKEN_TTL_S = 3_600;
-const LEAVE_BOUND_MS = 3_000;
+/** Ends of a connection that somebody wanted, or that a fresh join would only repeat; all others are healed by one. */
+const FINAL_ENDS = [
+  'participant_removed',
+  'room_deleted',
+  'room_closed',
+  'duplicate_identity',
+  'client_initiated',
+];
+/** Between two attempts to join anew, while the media server is away; BREAK_BOUND_MS ends them. */
+const JOIN_PAUSE_MS = 500;
 
 /**
  * Joins a room. Subscribes to nobody and publishes nothing yet. Loads the real-time SDK at the first call in this
  * process. Rejects with `media_unavailable` where the room is not joined within 6 s.
  */
 export async function joinRoom(order: JoinOrder): Promise<RoomLink> {
-  const rtc = loadRtc(order.logger);
-  const { MediaServer, socketUrl } = await import('../../platform/media-server.ts');
-  const token = await new MediaServer(order.access).token({
-    room: order.roomName,
-    identity: order.identity,
-    name: order.name,
-    ttlS: TOKEN_TTL_S,
-    canPublish: true,
-    canSubscribe: true,
-    canPublishData: true,
-    ...(order.attributes === undefined ? {} : { attributes: order.attributes }),
-  });
-  const room = new rtc.Room();
-  const link = new RoomLink(rtc, room, order);
-  const joining = room.connect(socketUrl(order.access.url), token, { autoSubscribe: false, dynacast: false });
-  try {
-    const late = Symbol('late');
-    const first = await within(joining, JOIN_BOUND_MS, late);
-    if (first === late) {
-      // It may still come about, and nobody would leave the room.
-      joining.then(() => room.disconnect()).catch(() => undefined);
-      throw new Error(`no answer within ${JOIN_BOUND_MS / 1000} s`);
-    }
-  } catch (error) {
-    throw new AppError('media_unavailable', `the room cannot be joined: ${describeError(error)}`, {
-      cause: error,
-    });
-  }
-  link.joined();
+  const link = new RoomLink(loadRtc(order.logger), order);
+  await link.join();
   return link;
 }
 
-/** One participant of ours in one room: its voice, whom it hears, who is there, words and keys. */
+/**
+ * One participant of ours in one room: its voice, whom it hears, who is there, words and keys. All of it outlives the
+ * SDK's connection: where that carries nothing, another one takes its place under the same identity.
+ */
 export class RoomLink {
   handlers: RoomHandlers;
   readonly roomName: string;
-  /** The SDK's room, for tests that break its connection. */
-  readonly room: Room;
+  /** The SDK's connection of the moment; before the first join one that is not used. */
+  room: Room;
   private readonly rtc: RtcSdk;
+  private readonly media: MediaServer;
+  private readonly seat: RoomSeat;
   private readonly logger: Logger;
   private readonly people_: RoomPeople;
   private readonly words: RoomWords;
@@ -97,27 +69,52 @@ export class RoomLink {
   private audio: BotAudio | null = null;
   private publishing: Promise<void> | null = null;
   private leaving: Promise<void> | null = null;
+  private joiningAnew: Promise<void> | null = null;
+  /** Former connections that are being left. */
+  private readonly partings = new Set<Promise<void>>();
   private readonly breaks: BreakWatch;
+  private readonly hearing: HearingWatch;
+  private looking: NodeJS.Timeout | undefined;
+  /** Since when the connection is broken; null while it stands. */
+  private awayAtMs: number | null = null;
   /** Why the room was lost; null while it is not. */
   goneReason: string | null = null;
 
-  constructor(rtc: RtcSdk, room: Room, order: Pick<JoinOrder, 'handlers' | 'roomName' | 'logger'>) {
+  constructor(rtc: RtcSdk, order: JoinOrder) {
     this.rtc = rtc;
-    this.room = room;
     this.handlers = order.handlers;
     this.roomName = order.roomName;
     this.logger = order.logger;
+    this.media = new MediaServer(order.access);
+    this.seat = { ...order, url: order.access.url };
+    this.room = new rtc.Room();
+    const room = () => this.room;
     this.words = new RoomWords(room, order.logger);
     this.people_ = new RoomPeople(rtc, room, (kind, person, reason) => {
       if (!this.isOver) this.handlers.onPerson(kind, person, reason);
     });
     this.breaks = new BreakWatch({
-      framesHeard: () => [...this.voices.values()].reduce((sum, voice) => sum + voice.frames, 0),
-      isAnybodyThere: () => [...this.voices.keys()].some((identity) => room.remoteParticipants.has(identity)),
-      makeAnew: () => this.makeAnew(),
+      onOverdue: () => void this.joinAnew('the connection did not come back by itself'),
       onGivenUp: () => this.lose('server_gone'),
     });
-    this.watch();
+    this.hearing = new HearingWatch({
+      voices: () => this.voices.values(),
+      hasMicrophone: (identity) => this.hasMicrophone(identity),
+      onAskedAnew: () => this.handlers.onState('asked_anew', {}),
+      joinAnew: (reason) => this.joinAnew(reason),
+      onGivenUp: (identity) => {
+        if (this.isOver) return;
+        this.handlers.onState('unheard', {});
+        this.handlers.onUnheard(identity);
+      },
+    });
+  }
+
+  /** Makes the first connection; joinRoom does it. */
+  async join(): Promise<void> {
+    this.room = await this.connect();
+    this.people_.begin();
+    this.lookLater();
   }
 
   /** Everybody else in the room, hidden ones excepted. */
@@ -127,7 +124,7 @@ export class RoomLink {
 
   /** Makes the bot's voice heard; for a SIP caller that rings this is the answer. The same promise when called again. */
   publish(): Promise<void> {
-    this.publishing ??= this.openAudio().publish(this.rtc, this.room);
+    this.publishing ??= this.publishHere();
     return this.publishing;
   }
 
@@ -163,7 +160,7 @@ export class RoomLink {
   hear(identity: string, onFrame: (samples: Int16Array) => void): void {
     this.unhear(identity);
     if (this.isOver) return;
-    const voice = new PersonAudio(this.rtc, this.room, identity, onFrame, this.logger);
+    const voice = new PersonAudio(this.rtc, () => this.room, identity, onFrame, this.logger);
     this.voices.set(identity, voice);
     voice.listen();
   }
@@ -189,11 +186,6 @@ export class RoomLink {
     return this.leaving;
   }
 
-  /** The room is joined. */
-  joined(): void {
-    this.people_.begin();
-  }
-
   private get isOver(): boolean {
     return this.goneReason !== null || this.leaving !== null;
   }
@@ -203,90 +195,128 @@ export class RoomLink {
     return this.audio;
   }
 
-  private watch(): void {
-    const { room } = this;
-    room.on(
-      'participantConnected',
-      told((person) => this.people_.came(person)),
-    );
-    room.on(
-      'participantDisconnected',
-      told((person) => this.people_.went(person)),
-    );
-    const onChange = told((_: unknown, person: { identity: string }) => {
-      const participant = room.remoteParticipants.get(person.identity);
-      if (participant) this.people_.changed(participant);
-    });
-    room.on('participantAttributesChanged', onChange);
-    room.on('participantNameChanged', onChange);
-    room.on(
-      'trackPublished',
-      told((track, person) => this.voices.get(person?.identity)?.published(track)),
-    );
-    room.on(
-      'trackSubscribed',
-      told((track, publication, person) => this.voices.get(person.identity)?.subscribed(track, publication)),
-    );
-    const onUnsubscribed = (publication: RemoteTrackPublication, person: RemoteParticipant) =>
-      this.voices.get(person.identity)?.unsubscribed(publication);
-    room.on(
-      'trackUnsubscribed',
-      told((_track, publication, person) => onUnsubscribed(publication, person)),
-    );
-    room.on(
-      'dtmfReceived',
-      told((_code, digit, person) => {
-        if (!this.isOver) this.handlers.onDtmf(person?.identity ?? '', digit);
-      }),
-    );
-    room.on(
-      'dataReceived',
-      told((bytes, person, _kind, topic) => {
+  private connect(): Promise<Room> {
+    return connectRoom(this.rtc, this.media, this.seat, (room) => this.listen(room));
+  }
+
+  private listen(room: Room): void {
+    listenToRoom(room, {
+      onCame: (person) => this.people_.came(person),
+      onWent: (person) => this.people_.went(person),
+      onChanged: (person) => this.people_.changed(person),
+      onPublished: (identity, publication) => this.voices.get(identity)?.published(publication),
+      onSubscribed: (identity, track, publication) =>
+        this.voices.get(identity)?.subscribed(track, publication),
+      onUnsubscribed: (identity, publication) => this.voices.get(identity)?.unsubscribed(publication),
+      onDtmf: (identity, digit) => {
+        if (!this.isOver) this.handlers.onDtmf(identity, digit);
+      },
+      onData: (identity, topic, bytes) => {
         const text = this.words.read(bytes);
-        if (text !== null && !this.isOver) this.handlers.onData(person?.identity ?? '', topic ?? '', text);
-      }),
-    );
-    room.on(
-      'reconnecting',
-      told(() => this.onReconnecting()),
-    );
-    room.on(
-      'reconnected',
-      told(() => this.onReconnected()),
-    );
-    room.on(
-      'disconnected',
-      told((reason) => this.onDisconnected(reason)),
-    );
+        if (text !== null && !this.isOver) this.handlers.onData(identity, topic, text);
+      },
+      onReconnecting: () => this.broke(),
+      onReconnected: () => this.stands('reconnected'),
+      onDisconnected: (reason) => this.onDisconnected(reasonName(this.rtc, reason)),
+    });
   }
 
-  private onReconnecting(): void {
-    if (this.isOver) return;
+  private broke(): void {
+    if (this.isOver || this.awayAtMs !== null) return;
+    this.awayAtMs = monotonicMs();
     this.breaks.broke();
-    this.handlers.onState('reconnecting');
+    this.handlers.onState('reconnecting', {});
   }
 
-  private onReconnected(): void {
+  private stands(state: 'reconnected' | 'joined_anew', reason: { reason?: string } = {}): void {
     if (this.isOver) return;
+    const awayMs = this.awayAtMs === null ? 0 : Math.round(monotonicMs() - this.awayAtMs);
+    this.awayAtMs = null;
+    this.breaks.stop();
     for (const voice of this.voices.values()) voice.listen();
     this.people_.lookAgain();
-    this.breaks.stands();
-    this.handlers.onState('reconnected');
+    this.hearing.beginAnew();
+    this.handlers.onState(state, { ...reason, duration_ms: awayMs });
   }
 
-  /** What the SDK does by itself after a break, once more and from the beginning. */
-  private makeAnew(): void {
-    if (this.isOver) return;
-    this.logger.warn('the connection to the media server stands and carries nothing; it is made anew');
-    const { SIMULATE_FULL_RECONNECT } = this.rtc.SimulateScenarioKind;
-    this.room.simulateScenario(SIMULATE_FULL_RECONNECT).catch((error: unknown) => {
-      this.logger.warn({ err: describeError(error) }, 'the connection could not be made anew');
+  private onDisconnected(reason: string): void {
+    if (FINAL_ENDS.includes(reason)) this.lose(reason);
+    else if (!this.isOver) void this.joinAnew(`the connection ended: ${reason}`);
+  }
+
+  private lookLater(): void {
+    this.looking = setTimeout(() => {
+      this.look();
+      if (!this.isOver) this.lookLater();
+    }, LOOK_MS);
+  }
+
+  private look(): void {
+    const isStanding = this.room.connectionState === this.rtc.ConnectionState.CONN_CONNECTED;
+    if (isStanding && !this.isOver && !this.joiningAnew) void this.hearing.look();
+  }
+
+  private async hasMicrophone(identity: string): Promise<boolean | null> {
+    try {
+      return (await this.media.participant(this.roomName, identity))?.hasMicrophone ?? false;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Another connection takes the place of this one. Resolves when it stands, or when the room is lost. */
+  private joinAnew(reason: string): Promise<void> {
+    if (this.isOver) return Promise.resolve();
+    this.joiningAnew ??= this.replaceConnection(reason).finally(() => {
+      this.joiningAnew = null;
     });
+    return this.joiningAnew;
   }
 
-  private onDisconnected(reason: number): void {
-    const name = reasonName(this.rtc, reason);
-    this.lose(['unknown_reason', 'signal_close', 'server_shutdown'].includes(name) ? 'server_gone' : name);
+  private async replaceConnection(reason: string): Promise<void> {
+    this.logger.warn({ reason }, 'the room is joined anew');
+    this.broke();
+    for (const voice of this.voices.values()) voice.forget();
+    // Not waited for: the media server puts out whoever has the same identity, and the SDK tries nothing more by itself.
+    this.part(this.room);
+    while (!this.isOver) {
+      const room = await this.connect().catch((error: unknown) => {
+        this.logger.warn({ err: describeError(error) }, 'the room was not joined anew yet');
+        return null;
+      });
+      if (room?.isConnected && !this.isOver) {
+        this.room = room;
+        this.publishAgain();
+        return this.stands('joined_anew', { reason });
+      }
+      // Nobody wants it any more, or it broke at once.
+      if (room) this.part(room);
+      if (!this.isOver) await sleepMs(JOIN_PAUSE_MS);
+    }
+  }
+
+  private publishAgain(): void {
+    if (!this.publishing) return;
+    this.publishing = this.publishHere();
+    this.publishing.catch(() => this.lose('server_gone'));
+  }
+
+  /** A connection that is replaced while it takes the voice leaves that to the next one. */
+  private async publishHere(): Promise<void> {
+    const room = this.room;
+    try {
+      await this.openAudio().publish(this.rtc, room);
+    } catch (error) {
+      if (room === this.room && !this.joiningAnew) throw error;
+      await this.joiningAnew;
+      if (room === this.room) throw error;
+      await this.publishing;
+    }
+  }
+
+  private part(room: Room): void {
+    const parting = disconnectRoom(room, this.logger).finally(() => this.partings.delete(parting));
+    this.partings.add(parting);
   }
 
   private lose(reason: string): void {
@@ -297,6 +327,7 @@ export class RoomLink {
   }
 
   private stopListening(): void {
+    clearTimeout(this.looking);
     this.breaks.stop();
     this.people_.close();
     for (const identity of [...this.voices.keys()]) this.unhear(identity);
@@ -305,29 +336,9 @@ export class RoomLink {
   private async end(): Promise<void> {
     this.stopListening();
     this.audio?.clear();
-    try {
-      await within(this.room.disconnect(), LEAVE_BOUND_MS, undefined);
-      await this.audio?.close();
-    } catch (error) {
-      this.logger.warn({ err: describeError(error) }, 'the room was not left in order');
-    }
-    this.room.removeAllListeners();
-    forgetRoom(this.room);
+    if (!this.joiningAnew) this.part(this.room);
+    await this.joiningAnew;
+    await Promise.all(this.partings);
+    await this.audio?.close();
   }
-}
-
-/**
- * The SDK calls its listeners inside a promise of its own, where an error of ours would be taken for one of the SDK's:
- * it is thrown outside of it, as one of a socket's listeners would be.
- */
-function told<A extends unknown[]>(listener: (...args: A) => void): (...args: A) => void {
-  return (...args) => {
-    try {
-      listener(...args);
-    } catch (error) {
-      setImmediate(() => {
-        throw error;
-      });
-    }
-  };
 }

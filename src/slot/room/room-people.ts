@@ -29,13 +29,14 @@ const MAYBE_PASSING = 'client_initiated';
  */
 export class RoomPeople {
   private readonly rtc: RtcSdk;
-  private readonly room: Room;
+  private readonly room: () => Room;
   private readonly tell: OnPerson;
   private readonly told = new Map<string, RoomPerson>();
   /** Who may come back, why they went, and the timer that runs while our own connection stands. */
   private readonly away = new Map<string, { reason: string; timer: NodeJS.Timeout }>();
 
-  constructor(rtc: RtcSdk, room: Room, tell: OnPerson) {
+  /** `room` is the connection of the moment. */
+  constructor(rtc: RtcSdk, room: () => Room, tell: OnPerson) {
     this.rtc = rtc;
     this.room = room;
     this.tell = tell;
@@ -43,12 +44,12 @@ export class RoomPeople {
 
   /** Takes in whoever stands in the room already, without telling it. */
   begin(): void {
-    for (const participant of this.room.remoteParticipants.values()) this.take(participant);
+    for (const participant of this.room().remoteParticipants.values()) this.take(participant);
   }
 
   /** Everybody who has not left; somebody whose connection broke a moment ago is still among them. */
   all(): RoomPerson[] {
-    for (const participant of this.room.remoteParticipants.values()) this.take(participant);
+    for (const participant of this.room().remoteParticipants.values()) this.take(participant);
     return [...this.told.values()];
   }
 
@@ -71,10 +72,11 @@ export class RoomPeople {
     else this.gone(identity, reason);
   }
 
-  /** Our connection stands again: who does not come back has left meanwhile. */
+  /** Our connection stands again: who does not come back has left meanwhile, and the others may have changed. */
   lookAgain(): void {
+    for (const participant of this.room().remoteParticipants.values()) this.came(participant);
     for (const identity of this.told.keys()) {
-      if (!this.room.remoteParticipants.has(identity)) {
+      if (!this.room().remoteParticipants.has(identity)) {
         this.await(identity, this.away.get(identity)?.reason ?? 'lost');
       }
     }
@@ -88,8 +90,8 @@ export class RoomPeople {
     this.back(identity);
     const timer = setTimeout(() => {
       // While our own connection is being made anew nobody can be seen; `lookAgain` follows.
-      if (this.room.connectionState !== this.rtc.ConnectionState.CONN_CONNECTED) return;
-      if (this.room.remoteParticipants.has(identity)) this.back(identity);
+      if (this.room().connectionState !== this.rtc.ConnectionState.CONN_CONNECTED) return;
+      if (this.room().remoteParticipants.has(identity)) this.back(identity);
       else this.gone(identity, reason);
     }, RETURN_MS);
     this.away.set(identity, { reason, timer });

@@ -16,11 +16,12 @@ import type {
 import { ROOM_HEARING_HZ } from './person-audio.ts';
 import { PlayoutMarks } from './playout-marks.ts';
 import { type Absence, Presence } from './presence.ts';
-import type { RoomHandlers, RoomLink, RoomPerson } from './room-link.ts';
+import type { RoomHandlers } from './room-handlers.ts';
+import type { RoomLink, RoomPerson } from './room-link.ts';
 
 /**
  * How far the pacer runs ahead of the native queue. The queue is ours and is dropped at once, so this costs no
- * quickness; it is what a busy loop may be late by before the customer hears it.
+ * quickness; it is what a busy loop may be late by before the customer hears it (D-60).
  */
 const PACER_LEAD_MS = 200;
 /** From our queue to an ear: coding, two jitter buffers, a telephone. A hang-up must not cut the last word. */
@@ -82,7 +83,6 @@ export class RoomTransport implements SocketTransport {
   private handlers: TransportHandlers | undefined;
   private transfer: RoomTransfer | null = null;
   private spokenUntilMs = Number.NEGATIVE_INFINITY;
-  private awayAtMs: number | null = null;
   private wasLostByUs = false;
   private isReady = false;
   private readyAtMs = Number.POSITIVE_INFINITY;
@@ -209,7 +209,13 @@ export class RoomTransport implements SocketTransport {
       if (identity === this.options.customer) this.tell()?.onDtmf(digit);
     },
     onData: () => this.count('data_message'),
-    onState: (state) => this.onState(state),
+    onState: (status, detail) => {
+      if (!this.isOver) this.options.remark('room_connection', { status, ...detail });
+    },
+    onUnheard: (identity) => {
+      if (identity !== this.options.customer) return;
+      this.lose({ kind: 'broken', reason: 'the customer speaks and cannot be heard', isOurs: true });
+    },
     onGone: (reason) => this.onGone(reason),
   };
 
@@ -247,14 +253,6 @@ export class RoomTransport implements SocketTransport {
       this.lose({ kind: 'closed', reason: 'the customer was sent out of the room', isOurs: true });
     } else if (reason === 'room_deleted' || reason === 'room_closed') this.onGone(reason);
     else this.lose({ kind: 'broken', reason: `the customer's leg failed: ${reason}`, isOurs: true });
-  }
-
-  private onState(state: 'reconnecting' | 'reconnected'): void {
-    const awayMs = this.awayAtMs === null ? 0 : Math.round(monotonicMs() - this.awayAtMs);
-    if (state === 'reconnecting') this.awayAtMs ??= monotonicMs();
-    else this.awayAtMs = null;
-    const duration = state === 'reconnecting' ? {} : { duration_ms: awayMs };
-    if (!this.isOver) this.options.remark('room_connection', { status: state, ...duration });
   }
 
   private onGone(reason: string): void {

@@ -13,7 +13,7 @@ const KEYS = '0123456789*#ABCD';
 
 /** What is said in a room beside audio: data messages and keys, each kind in order and bounded. */
 export class RoomWords {
-  private readonly room: Room;
+  private readonly room: () => Room;
   private readonly logger: Logger;
   private readonly encoder = new TextEncoder();
   private readonly decoder = new TextDecoder();
@@ -23,7 +23,8 @@ export class RoomWords {
   /** Messages and keys that were not sent: too many waited, or the media server did not take them. */
   lost = 0;
 
-  constructor(room: Room, logger: Logger) {
+  /** `room` is the connection of the moment. */
+  constructor(room: () => Room, logger: Logger) {
     this.room = room;
     this.logger = logger;
   }
@@ -33,7 +34,7 @@ export class RoomWords {
     const bytes = this.encoder.encode(text);
     const data = bytes.length <= MAX_MESSAGE_BYTES ? bytes : wholeCharacters(bytes);
     this.messages = this.enqueue(this.messages, async () => {
-      await this.room.localParticipant?.publishData(data, {
+      await this.room().localParticipant?.publishData(data, {
         reliable: true,
         topic,
         ...(to === undefined ? {} : { destination_identities: to }),
@@ -47,7 +48,7 @@ export class RoomWords {
       const code = KEYS.indexOf(key);
       if (code < 0) continue;
       this.keys = this.enqueue(this.keys, async () => {
-        await this.room.localParticipant?.publishDtmf(code, key);
+        await this.room().localParticipant?.publishDtmf(code, key);
         await sleepMs(KEY_GAP_MS);
       });
     }

@@ -25,9 +25,13 @@ function person(identity: string, kind: number = rtc.ParticipantKind.STANDARD) {
 function aRoom() {
   const told: string[] = [];
   const room = { remoteParticipants: new Map<string, RemoteParticipant>(), connectionState: CONN_CONNECTED };
-  const people = new RoomPeople(rtc, room as unknown as Room, (kind, { identity }, reason) => {
-    told.push([kind, identity, ...(reason ? [reason] : [])].join(' '));
-  });
+  const people = new RoomPeople(
+    rtc,
+    () => room as unknown as Room,
+    (kind, { identity }, reason) => {
+      told.push([kind, identity, ...(reason ? [reason] : [])].join(' '));
+    },
+  );
   return {
     told,
     room,
