@@ -66,6 +66,22 @@ for (const isFirst of [false, true]) {
   });
 }
 
+t.test('RT-62 a connection that goes deaf in mid-call is replaced, too', { buffered: true }, async (t) => {
+  const stack = await useStack(t);
+  const roomName = uniqueRoom(t, stack, 'deafened');
+  const visitor = await joinAsGuest(t, stack, roomName, VISITOR);
+  const line = await openRoomLine(t, stack, roomName, VISITOR);
+  await until(() => line.narrow().length > 800, 'the customer is heard');
+  forgetRoom(line.link.room);
+  // Their page comes back with another track, of which the bot is not told.
+  await visitor.reload();
+  await until(() => states(line).includes('joined_anew'), 'the room is joined anew');
+  const since = line.narrow().length;
+  await visitor.play(wideTone);
+  await until(() => levelDbfs(line.narrow().subarray(since)) > LOUD_DBFS, 'the bot hears the customer');
+  t.same([line.stops, line.losses], [[], []]);
+});
+
 t.test('RT-62 a visitor without a microphone is no reason to join anew', { buffered: true }, async (t) => {
   const stack = await useStack(t);
   const roomName = uniqueRoom(t, stack, 'mute');
