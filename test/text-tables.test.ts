@@ -112,7 +112,7 @@ t.test('each language has all that the others have', async (t) => {
     for (const [name, line] of lines) t.equal(line.includes('{n}'), name === 'handoff_position', line);
   }
   for (const [language, lines] of texts(RESCUE_LINES)) {
-    t.same([...lines.keys()], ['rescue', 'again', 'farewell'], language);
+    t.same([...lines.keys()], ['rescue', 'again', 'farewell', 'goodbye', 'connecting'], language);
   }
   t.same([...lists(FILLER_LINES).keys()], [...texts(RESCUE_LINES).keys()]);
   const prompts = lists(RE_ENGAGEMENT);

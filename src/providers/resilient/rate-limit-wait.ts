@@ -3,7 +3,7 @@ import type { ProviderFailure } from '../contract/provider-error.ts';
 
 /**
  * So long a call waits in all for the only provider of a step that is asked too much: until the rescue line of an answer
- * that is owed is due (D-36). The caller hears fillers meanwhile.
+ * that is owed is due (RT-21). The caller hears fillers meanwhile.
  */
 export const RATE_LIMIT_PATIENCE_MS = 10_000;
 /** A vendor that names no time is left alone for this long. */
