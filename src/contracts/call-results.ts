@@ -73,7 +73,8 @@ export const UsageMetric = Type.Object({
   ttfb_ms: Nullable(Type.Number()),
   discarded: Type.Optional(
     Type.Boolean({
-      description: 'Of `llm`: thought ahead for words that the caller did not say (`llm.speculate`)',
+      description:
+        'Of `llm`: asked in vain. The caller said other words (`llm.speculate`), another model answered first, or nobody waited any longer',
     }),
   ),
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { levelDbfs } from '../../src/cli/voice-tracker.ts';
 import { FRAME_SAMPLES } from '../../src/contracts/limits.ts';
+import { fillerLines } from '../../src/providers/spoken-lines/filler-lines.ts';
 import { rescueLines } from '../../src/providers/spoken-lines/rescue-lines.ts';
 import { startDeepgram } from '../emulators/deepgram.ts';
 import { startElevenLabs } from '../emulators/elevenlabs.ts';
@@ -73,7 +74,12 @@ t.test('RT-46 RT-59 RT-45 the first call leaves the opening, rescue lines and fi
   });
   t.equal(asked(OPENING), 1);
   t.equal(story.result.usage_metrics.find((metric) => metric.type === 'tts')?.characters, OPENING.length);
-  await until(() => kept().length === 9, 'the opening, five rescue lines and three fillers');
+  t.equal(kept().length, 9, 'the opening, five rescue lines and three fillers, ahead of the result');
+  const told = story.result.usage_metrics.flatMap(({ type, characters }) =>
+    type === 'tts' ? [characters] : [],
+  );
+  const rendered = [...Object.values(lines), ...fillerLines(bot)].map((text) => text.length);
+  t.same(told.slice(-8).sort(), rendered.sort(), 'R111 each line that was rendered was paid for');
 });
 
 t.test('RT-46 RT-60 the next call opens from disk while its connections are being made', async (t) => {

@@ -131,6 +131,21 @@ t.test(
   },
 );
 
+t.test('R112 an answer that was cut before its cache was spoken of leaves the entry to the next', (t) => {
+  const { reporter, usage } = reporting('v1');
+  const cut = answer({ usage: newAnswerRecord().usage, isCut: true });
+  reporter.answered(cut);
+  reporter.answered(cut, true);
+  const told: LlmCacheUse = { enabled: true, status: 'hit', version: 'v1', reason: null };
+  reporter.answered(answer({ cache: told, isCut: true }));
+  reporter.answered(answer({ cache: told }));
+  t.strictSame(
+    usage('llm').map(({ cache }) => cache),
+    [null, null, { ...told, namespace: 'live_prompt' }, null],
+  );
+  t.end();
+});
+
 t.test(
   'R112 R113 nothing is estimated: a provider without a cache says so, a bot without one says nothing',
   async (t) => {

@@ -5,7 +5,7 @@ import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { isFixed } from '../../platform/render-template.ts';
 import { fillerLines } from '../../providers/spoken-lines/filler-lines.ts';
-import { renderLine } from '../../providers/spoken-lines/render-line.ts';
+import { type RenderedLine, renderLine } from '../../providers/spoken-lines/render-line.ts';
 import { rescueLines } from '../../providers/spoken-lines/rescue-lines.ts';
 import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/spoken-lines/speech-cache.ts';
 
@@ -79,11 +79,14 @@ async function renderBot(parts: RescueAudioParts, botId: string, stopping: Abort
   const bot = await parts.bot(botId);
   if (!bot || !isKeptVoice(bot.tts)) return;
   const voice = await parts.voiceOf(bot);
+  // No call pays for these, so the log is where the characters are told.
+  const onSpoken = (line: RenderedLine) =>
+    parts.logger.info({ bot_id: botId, ...line }, 'a line was rendered ahead of its first call');
   const opening = isFixed(bot.opening_message) ? [bot.opening_message] : [];
   for (const text of [...Object.values(rescueLines(bot)), ...opening, ...fillerLines(bot)]) {
     const key = speechKey(voice, text, LINE_RATE_HZ);
     if (text.trim() === '' || (await parts.cache.get(key))) continue;
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(LINE_TIMEOUT_MS)]);
-    await parts.cache.put(key, await renderLine(voice, text, LINE_RATE_HZ, signal));
+    await parts.cache.put(key, await renderLine(voice, text, LINE_RATE_HZ, signal, onSpoken));
   }
 }

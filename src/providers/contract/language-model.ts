@@ -60,7 +60,12 @@ export type LlmDelta =
   | { type: 'tool_call'; call: ToolCall }
   /** Machine-readable remark, such as the rule that a scripted model followed. */
   | { type: 'note'; note: string }
+  /**
+   * What the vendor has counted so far. It may come again, each time in place of the one before: what came ahead of a
+   * cut is what is known of a cut answer.
+   */
   | { type: 'usage'; usage: LlmUsage }
+  /** Likewise; only once the vendor has said what was read from its cache. */
   | { type: 'cache'; cache: LlmCacheUse }
   /** Last delta of an answer that came to its end. */
   | { type: 'finish'; reason: LlmFinish }

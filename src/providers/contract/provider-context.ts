@@ -1,3 +1,4 @@
+import type { LlmUsage } from './language-model.ts';
 import { type ProviderClock, realClock } from './provider-clock.ts';
 
 /** What a call lends to each of its provider clients. */
@@ -9,6 +10,8 @@ export interface ProviderContext {
   report(trouble: ProviderTrouble): void;
   /** A vendor took a request (RT-67). Never throws. */
   accepted?(request: AcceptedRequest): void;
+  /** A model was asked in vain: another one answered, or nobody heard the answer. Never throws. */
+  wasted?(spent: WastedTokens): void;
   /** Entries of the vendor's prompt cache that all slots share; absent where the bot caches nothing. */
   promptCache?: PromptCachePort;
 }
@@ -19,6 +22,13 @@ export interface AcceptedRequest {
   family: 'stt' | 'llm' | 'tts';
   waitMs: number;
   requestId: string | null;
+}
+
+/** What a vendor had counted of a request whose answer reached nobody. */
+export interface WastedTokens {
+  provider: string;
+  model: string | null;
+  usage: LlmUsage;
 }
 
 /** The id by which a vendor finds a request in its own logs; null where none of the usual headers has it. */

@@ -37,6 +37,9 @@ interface Attempt {
   release(): void;
   /** Never rejects. */
   opened: Promise<Opened>;
+  client: LanguageModel | null;
+  /** What came so far, without any word yet. */
+  said: LlmDelta[];
 }
 
 type Opened = { attempt: Attempt; winner: Winner } | { attempt: Attempt; error: unknown };
@@ -90,6 +93,7 @@ export async function raceForFirstToken(
         return event.winner;
       }
       event.attempt.release();
+      tellWasted(chain, event.attempt);
       const { link } = event.attempt;
       failures.push({ link, error: event.error, kind: chain.failed(link.index, event.error) });
       if (running.size > 0) continue;
@@ -101,6 +105,7 @@ export async function raceForFirstToken(
     for (const attempt of running) {
       attempt.abort.abort(error);
       attempt.release();
+      tellWasted(chain, attempt);
       chain.ended(attempt.link.index, 'abandoned');
     }
     throw error;
@@ -140,6 +145,7 @@ export async function raceForFirstToken(
     for (const loser of running) {
       loser.abort.abort(new DOMException('another provider answered first', 'AbortError'));
       loser.release();
+      tellWasted(chain, loser);
       const lateMs = clock.nowMs() - loser.startedAtMs;
       if (loser.startedAtMs <= winning.startedAtMs) {
         chain.ended(loser.link.index, { result: 'slow', ms: lateMs });
@@ -196,6 +202,8 @@ function startAttempt(
     abort: controller,
     release,
     opened: Promise.resolve().then(open),
+    client: null,
+    said: [],
   };
   return attempt;
 
@@ -208,8 +216,9 @@ function startAttempt(
       const limitMs = firstTokenLimitMs(link);
       cancel = clock.after(limitMs, () => late.reject(noFirstToken(link, limitMs)));
       const client = await Promise.race([chain.client(link.index), late.promise]);
+      attempt.client = client;
       stream = client.answer(request, controller.signal)[Symbol.asyncIterator]();
-      const said: LlmDelta[] = [];
+      const { said } = attempt;
       for (;;) {
         const next = stream.next();
         next.catch(() => undefined);
@@ -237,6 +246,12 @@ function startAttempt(
       cancel();
     }
   }
+}
+
+/** The vendor bills what it had counted, whoever answered in the end. */
+function tellWasted({ context }: ProviderChain<LanguageModel>, { client, said }: Attempt): void {
+  const usage = said.findLast((delta) => delta.type === 'usage')?.usage;
+  if (client && usage) context.wasted?.({ provider: client.name, model: client.model, usage });
 }
 
 function firstTokenLimitMs(link: ChainLink): number {

@@ -9,22 +9,32 @@ import type { Speech } from './speech-cache.ts';
 /** A line of a call is a sentence or two; a voice that goes on for longer has lost its way. */
 const MAX_LINE_SECONDS = 30;
 
+/** What a line cost, as a usage entry tells it. */
+export interface RenderedLine {
+  processor: string;
+  model: string | null;
+  characters: number;
+}
+
 /**
  * Speaks one line outside a conversation, with a client of its own that is closed again, and gives the whole audio at
  * `rateHz`. The fallbacks of the voice are left out: the line is wanted in this voice or not at all. Rejects with what
- * the voice fails with, or with the signal's reason.
+ * the voice fails with, or with the signal's reason. `onSpoken` is told once the voice has begun to speak, from when
+ * on its vendor bills the line.
  */
 export async function renderLine(
   voice: ProviderConfig,
   text: string,
   rateHz: number,
   signal: AbortSignal,
+  onSpoken: (line: RenderedLine) => void = () => undefined,
 ): Promise<Speech> {
   const { fallbacks: _left, ...alone } = voice;
   const context = { sampleRate: rateHz, clock: realClock, report: () => undefined };
   const tts = await openTts(alone as ProviderConfig, context);
   try {
-    return { sampleRate: rateHz, samples: await spoken(tts, text, rateHz, signal) };
+    const onFirst = () => onSpoken({ processor: tts.name, model: tts.model, characters: text.length });
+    return { sampleRate: rateHz, samples: await spoken(tts, { text, rateHz, signal, onFirst }) };
   } finally {
     await tts.close();
   }
@@ -32,10 +42,9 @@ export async function renderLine(
 
 async function spoken(
   tts: TextToSpeech,
-  text: string,
-  rateHz: number,
-  signal: AbortSignal,
+  line: { text: string; rateHz: number; signal: AbortSignal; onFirst: () => void },
 ): Promise<Int16Array> {
+  const { text, rateHz, signal } = line;
   const resampler = tts.sampleRate === rateHz ? null : new (audioKernels().Resampler)(tts.sampleRate, rateHz);
   const blocks: Int16Array[] = [];
   let length = 0;
@@ -44,6 +53,7 @@ async function spoken(
     length += block.length;
   };
   for await (const block of tts.speak(text, signal)) {
+    if (blocks.length === 0) line.onFirst();
     keep(resampler ? resampler.process(block) : block);
     if (length > MAX_LINE_SECONDS * rateHz) {
       throw new AppError('provider_failed', `${tts.name} spoke one line for over ${MAX_LINE_SECONDS} s`);

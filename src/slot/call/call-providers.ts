@@ -13,6 +13,8 @@ import { type RescueLines, rescueLines, spokenLanguage } from '../../providers/s
 import { SPEECH_CACHE_FOLDER, SpeechCache } from '../../providers/spoken-lines/speech-cache.ts';
 import { type HearingHz, hearingRate } from '../audio/hearing-rate.ts';
 import { liveSystemParts, openLivePromptCache } from '../main-link/prompt-cache-client.ts';
+import type { CallLog } from '../record/call-log.ts';
+import { tokenCounts } from '../record/token-counts.ts';
 import { LineCache } from '../speak/line-cache.ts';
 import { predictedWaitMs } from '../speak/predicted-wait.ts';
 import { type SpeakableOptions, speakableOptions } from '../speak/text/to-speakable.ts';
@@ -50,8 +52,10 @@ export interface OpenedProviders extends CallProviders {
   hearingTroubles(): number;
   /** Troubles of all steps so far. */
   troubles(): number;
-  /** After the conversation: gives back what the call held, and renders the lines that later calls will want. */
-  finish(): Promise<void>;
+  /** After the conversation, ahead of its result: renders the lines that later calls will want. Never rejects. */
+  renderLines(): Promise<void>;
+  /** Gives back what the call held. Idempotent. */
+  finish(): void;
 }
 
 /**
@@ -66,6 +70,8 @@ export async function openProviders(
     logger: Logger;
     /** Takes what the call's record should tell. */
     report: ProviderContext['report'];
+    /** Takes what was used beside the conversation. */
+    meter: CallLog['metric'];
     /** The rate that the line hears the caller at; 8 kHz where it is absent. */
     hearHz?: number;
   },
@@ -91,6 +97,9 @@ export async function openProviders(
         ...(requestId === null ? {} : { request_id: requestId }),
       });
     },
+    wasted({ provider, model, usage }) {
+      parts.meter({ type: 'llm', processor: provider, model, ...tokenCounts(usage), discarded: true });
+    },
     ...(promptCache ? { promptCache } : {}),
   };
   const spoken = rescueLines(config);
@@ -100,6 +109,7 @@ export async function openProviders(
     voice: config.tts,
     texts: linesToKeep(config, spoken),
     speakable,
+    onRendered: (line) => parts.meter({ type: 'tts', ...line }),
     logger,
   });
   const loading = lines.load();
@@ -121,8 +131,8 @@ export async function openProviders(
       },
       hearingTroubles: () => counts.stt,
       troubles: () => counts.stt + counts.llm + counts.tts,
-      async finish() {
-        promptCache?.close();
+      finish: () => promptCache?.close(),
+      async renderLines() {
         // A voice that has just failed would only hold up the result.
         if (counts.tts === 0) await lines.renderMissing(AbortSignal.timeout(RENDER_BOUND_MS));
       },

@@ -1,8 +1,8 @@
 import type { CacheUse } from '../../contracts/call-results.ts';
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { monotonicMs } from '../../platform/clock.ts';
-import type { LlmCacheUse } from '../../providers/contract/language-model.ts';
 import type { CallLog } from '../record/call-log.ts';
+import { tokenCounts } from '../record/token-counts.ts';
 import type { Reply } from '../speak/speaker.ts';
 import type { HeardSoFar, SpeechLedger } from '../speak/speech-ledger.ts';
 import type { AnswerRecord } from '../think/think-aloud.ts';
@@ -224,12 +224,8 @@ export class CallReporter {
       this.log.metric({
         type: 'llm',
         ...engine,
-        prompt_tokens: usage.promptTokens,
-        completion_tokens: usage.completionTokens,
-        total_tokens: usage.promptTokens === null ? null : usage.promptTokens + (usage.completionTokens ?? 0),
-        cache_read_input_tokens: usage.cacheReadTokens,
-        cache_creation_input_tokens: usage.cacheCreationTokens,
-        cache: this.cacheUse(record.cache),
+        ...tokenCounts(usage),
+        cache: this.cacheUse(record),
         ...(isWasted ? { discarded: true } : {}),
       });
     }
@@ -265,12 +261,12 @@ export class CallReporter {
   }
 
   /**
-   * The `cache` of an `llm` entry (R112): the first live entry of a call tells the state of the cache, a later one
-   * only where something became of the entry in that step, such as a loss. Where the provider knows of no cache, the
-   * first one says so.
+   * The `cache` of an `llm` entry (R112): the first live entry that knows tells the state of the cache, a later one
+   * only where something became of the entry in that step, such as a loss. An answer that was cut before its vendor
+   * spoke of the cache leaves it to the next one; where the provider knows of no cache, the first whole answer says so.
    */
-  private cacheUse(told: LlmCacheUse | null): CacheUse | null {
-    if (this.cacheVersion === null) return null;
+  private cacheUse({ cache: told, isCut }: AnswerRecord): CacheUse | null {
+    if (this.cacheVersion === null || (told === null && isCut)) return null;
     const isFirst = !this.hasToldCache;
     this.hasToldCache = true;
     if (!isFirst && !told?.reason) return null;

@@ -60,6 +60,7 @@ export function openCallProviders(
     logger,
     hearHz,
     report: reportTo(log),
+    meter: (metric) => log.metric(metric),
   });
   opening.catch(() => undefined);
   return opening;
@@ -125,17 +126,21 @@ export async function holdCall(
   }
   const durationSeconds = log.events.findLast((entry) => entry.event === 'disconnected')?.ts ?? log.seconds;
   const recorded = (await recorder?.close()) ?? false;
-  const postCall = await postCallWork({
-    config,
-    transcript: log.transcriptEntries,
-    ending: { disconnectedBy: verdict.disconnectedBy, durationSeconds },
-    log,
-    logger,
-    context: { sampleRate: LINE_RATE_HZ, clock: realClock, report: reportTo(log) },
-  });
+  // Lines are rendered ahead of the result, as what they cost stands in it.
+  const [postCall] = await Promise.all([
+    postCallWork({
+      config,
+      transcript: log.transcriptEntries,
+      ending: { disconnectedBy: verdict.disconnectedBy, durationSeconds },
+      log,
+      logger,
+      context: { sampleRate: LINE_RATE_HZ, clock: realClock, report: reportTo(log) },
+    }),
+    providers?.renderLines(),
+  ]);
   await endRecord(record, { verdict, recorded, facts, postCall });
   letGo();
-  await providers?.finish();
+  providers?.finish();
   return verdict;
 }
 

@@ -71,7 +71,10 @@ export class PreemptiveGeneration {
     this.pending = null;
     this.parts.agent.withdraw(pending.turn);
     void pending.stop().then((record) => {
-      const completionTokens = record?.usage.completionTokens ?? estimateTokens(pending.written);
+      const told = record?.usage.completionTokens ?? null;
+      // Of an answer that was stopped a vendor has not told all, and some tell nothing.
+      const isAll = told !== null && record?.isCut === false;
+      const completionTokens = isAll ? told : Math.max(told ?? 0, estimateTokens(pending.written));
       this.wastedTokens += completionTokens;
       this.parts.onWasted({ turn: pending.turn, reason, completionTokens, record });
     });

@@ -234,7 +234,7 @@ async function endUnanswered(entry: RoomEntry, record: SpooledCall, signal: EndS
 /** A conversation that never began has no session to close its providers. */
 async function putAway({ llm, tts, finish }: OpenedProviders): Promise<void> {
   await Promise.all([llm.close(), tts.close()]);
-  await finish();
+  finish();
 }
 
 type Entered = { link: RoomLink } | { trouble: string };

@@ -14,7 +14,7 @@ import type { OpenedProviders } from './call-providers.ts';
 export interface SessionParts {
   config: RuntimeConfig;
   transport: CallTransport;
-  providers: Omit<OpenedProviders, 'context' | 'finish'>;
+  providers: Omit<OpenedProviders, 'context' | 'renderLines' | 'finish'>;
   /** For the tools of the bot. */
   http: GuardedHttp;
   vad: VoiceActivity | null;

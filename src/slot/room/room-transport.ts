@@ -21,7 +21,7 @@ import type { RoomLink, RoomPerson } from './room-link.ts';
 
 /**
  * How far the pacer runs ahead of the native queue. The queue is ours and is dropped at once, so this costs no
- * quickness; it is what a busy loop may be late by before the customer hears it (D-60).
+ * quickness; it is what a busy loop may be late by before the customer hears it (D-61).
  */
 const PACER_LEAD_MS = 200;
 /** From our queue to an ear: coding, two jitter buffers, a telephone. A hang-up must not cut the last word. */

@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../../contracts/runtime-config.ts';
 import { describeError } from '../../platform/app-error.ts';
 import { findEngine } from '../../platform/engine-programs.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { renderLine } from '../../providers/spoken-lines/render-line.ts';
+import { type RenderedLine, renderLine } from '../../providers/spoken-lines/render-line.ts';
 import { isKeptVoice, type SpeechCache, speechKey } from '../../providers/spoken-lines/speech-cache.ts';
 import { type SpeakableOptions, toSpeakable } from './text/to-speakable.ts';
 
@@ -20,6 +20,7 @@ export class LineCache {
   private readonly cache: SpeechCache;
   private readonly voice: ProviderConfig;
   private readonly logger: Logger;
+  private readonly onRendered: ((line: RenderedLine) => void) | undefined;
   private readonly texts: ReadonlySet<string>;
   private readonly audio = new Map<string, Int16Array>();
   /** Whether the bot's voice is worth keeping; else it is an engine of this host, which speaks at once. */
@@ -31,6 +32,8 @@ export class LineCache {
     texts: readonly string[];
     /** How the voice is given the texts: they are kept, and asked for, by what is spoken. */
     speakable?: SpeakableOptions;
+    /** The voice was asked for a line that no reply had need of. */
+    onRendered?: (line: RenderedLine) => void;
     logger: Logger;
   }) {
     const { speakable } = options;
@@ -38,6 +41,7 @@ export class LineCache {
     this.cache = options.cache;
     this.voice = options.voice;
     this.logger = options.logger;
+    this.onRendered = options.onRendered;
     this.isKept = isKeptVoice(options.voice);
     this.texts = new Set(spoken.filter((text) => text.trim() !== ''));
   }
@@ -83,7 +87,7 @@ export class LineCache {
       const timeout = AbortSignal.timeout(RENDER_TIMEOUT_MS);
       try {
         const both = signal ? AbortSignal.any([signal, timeout]) : timeout;
-        const { samples } = await renderLine(this.voice, text, LINE_RATE_HZ, both);
+        const { samples } = await renderLine(this.voice, text, LINE_RATE_HZ, both, this.onRendered);
         if (this.wants(text)) this.learn(text, samples);
       } catch (error) {
         if (!signal?.aborted) {

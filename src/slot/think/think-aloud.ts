@@ -15,6 +15,8 @@ export interface AnswerRecord {
   usage: LlmUsage;
   /** How the prompt cache served it; null where nothing was said about it. */
   cache: LlmCacheUse | null;
+  /** It broke off or was broken off: what the vendor would have told at the end is missing. */
+  isCut: boolean;
   /** Why it ended; null where it broke off, or where the model does not say. */
   finish: LlmFinish | null;
   /** Who answered in the end; null where it was the provider that was asked. */
@@ -39,6 +41,7 @@ export async function* thinkAloud(
   const splitter = new ClauseSplitter();
   let isFirst = true;
   let characters = 0;
+  record.isCut = true;
   for await (const delta of withDueTimes(deltas, () => splitter.dueAtMs())) {
     if (delta === DUE) {
       yield* splitter.flushDue(monotonicMs());
@@ -52,8 +55,7 @@ export async function* thinkAloud(
     if (delta.type === 'tool_call') record.toolCalls.push(delta.call);
     if (delta.type === 'text' || delta.type === 'tool_call')
       record.firstTokenMs ??= monotonicMs() - startedAtMs;
-    // A note comes ahead of the words and belongs to the same sign of life; who serves is no sign of it yet.
-    if (isFirst && delta.type !== 'note' && delta.type !== 'served_by' && delta.type !== 'cache') {
+    if (isFirst && isSignOfLife(delta)) {
       isFirst = false;
       onFirstDelta();
     }
@@ -61,8 +63,14 @@ export async function* thinkAloud(
     characters += delta.text.length;
     yield* splitter.push(delta.text);
   }
+  record.isCut = false;
   if (isFirst) onFirstDelta();
   yield* splitter.flush();
+}
+
+/** A note comes ahead of the words and belongs to the same sign of life; who serves, and for what, is none yet. */
+function isSignOfLife({ type }: LlmDelta): boolean {
+  return type === 'text' || type === 'tool_call' || type === 'finish';
 }
 
 export const NO_USAGE: LlmUsage = {
@@ -78,6 +86,7 @@ export function newAnswerRecord(): AnswerRecord {
     toolCalls: [],
     usage: NO_USAGE,
     cache: null,
+    isCut: false,
     finish: null,
     servedBy: null,
     firstTokenMs: null,

@@ -18,6 +18,8 @@ export interface AskedModel {
   model: string | null;
   usage: LlmUsage | null;
   cache: LlmCacheUse | null;
+  /** It broke off: what the vendor would have told at the end is missing. */
+  isCut: boolean;
 }
 
 export interface JsonQuestion<T> {
@@ -104,7 +106,7 @@ async function oneAnswer<T>(
   question: JsonQuestion<T>,
 ): Promise<string> {
   const { system, systemParts } = question.request;
-  const asked: AskedModel = { provider: llm.name, model: llm.model, usage: null, cache: null };
+  const asked: AskedModel = { provider: llm.name, model: llm.model, usage: null, cache: null, isCut: true };
   let text = '';
   try {
     const deltas = llm.answer(
@@ -134,6 +136,7 @@ async function oneAnswer<T>(
         });
       }
     }
+    asked.isCut = false;
     return text;
   } finally {
     if (text !== '' || asked.usage !== null) question.onAnswer(asked);

@@ -9,6 +9,7 @@ import type { LlmRequest } from '../../providers/contract/language-model.ts';
 import type { ProviderContext } from '../../providers/contract/provider-context.ts';
 import { openPromptCache, type SharedPromptCache } from '../main-link/prompt-cache-client.ts';
 import type { CallLog } from '../record/call-log.ts';
+import { tokenCounts } from '../record/token-counts.ts';
 import { type AskedModel, askForJson } from './ask-for-json.ts';
 import { type PostCallStage, postCallStages } from './post-call-stages.ts';
 
@@ -171,19 +172,13 @@ function meter(
   cache: { made: boolean } | null,
   log: CallLog,
 ): void {
-  const { usage } = asked;
-  const prompt = usage?.promptTokens ?? null;
-  const completion = usage?.completionTokens ?? null;
   log.metric({
     type: stage.metricType,
     processor: stage.namespace,
     model: asked.model,
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt === null && completion === null ? null : (prompt ?? 0) + (completion ?? 0),
-    cache_read_input_tokens: usage?.cacheReadTokens ?? null,
-    cache_creation_input_tokens: usage?.cacheCreationTokens ?? null,
-    cache: cache ? cacheUse(stage, asked, cache.made) : null,
+    ...tokenCounts(asked.usage),
+    // An answer that was cut before its vendor spoke of the cache knows nothing of it.
+    cache: cache && (asked.cache || !asked.isCut) ? cacheUse(stage, asked, cache.made) : null,
   });
 }
 

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { LlmRequest } from '../../../src/providers/contract/language-model.ts';
+import type { LlmDelta, LlmRequest } from '../../../src/providers/contract/language-model.ts';
 import type { ProviderContext } from '../../../src/providers/contract/provider-context.ts';
 import { type AnthropicOptions, startAnthropic } from '../../emulators/anthropic.ts';
 import { textOfTokens } from '../../emulators/llm/tokens.ts';
@@ -256,6 +256,28 @@ t.test(
     t.same(vendor.violations.list, []);
   },
 );
+
+t.test('R109 R110 R113 anthropic: of an answer that is cut the prompt and its cache are known', async (t) => {
+  const { vendor, llm } = await house(t);
+  await ask(llm, cached('Hello'));
+  vendor.desk.script({ text: ['One ', 'two '], fault: { kind: 'stall', after: 1 } });
+  const bargeIn = new AbortController();
+  const cut: LlmDelta[] = [];
+  await t.rejects(async () => {
+    for await (const delta of llm.answer(cached('Hello again'), bargeIn.signal)) {
+      cut.push(delta);
+      if (delta.type === 'text') bargeIn.abort(new Error('barge-in'));
+    }
+  }, /barge-in/);
+  t.match(cut, [
+    { type: 'usage', usage: { promptTokens: Number, cacheReadTokens: Number } },
+    { type: 'cache', cache: { enabled: true, status: 'hit', version: 'static-7', reason: null } },
+    { type: 'text', text: 'One ' },
+  ]);
+  t.equal(cut.length, 3);
+  const [first] = cut;
+  t.ok(first?.type === 'usage' && (first.usage.cacheReadTokens ?? 0) > 512);
+});
 
 t.test('R8 anthropic: the static prompt is shared, the part of one call is not', async (t) => {
   const { llm } = await house(t);

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { LlmRequest } from '../../../src/providers/contract/language-model.ts';
+import type { LlmRequest, LlmUsage } from '../../../src/providers/contract/language-model.ts';
 import type { ProviderContext } from '../../../src/providers/contract/provider-context.ts';
 import { type GeminiOptions, startGemini } from '../../emulators/gemini.ts';
 import { textOfTokens } from '../../emulators/llm/tokens.ts';
@@ -211,7 +211,10 @@ t.test('R8 gemini: the last events coming twice change nothing', async (t) => {
   const { llm } = await house(t, { answers: [{ text: 'Yes.', fault: { kind: 'duplicate_final' } }] });
   const answer = await ask(llm, 'Sure?');
   t.equal(answer.finish, 'stop');
-  t.equal(answer.deltas.filter((delta) => delta.type === 'usage').length, 1);
+  t.equal(answer.text, 'Yes.');
+  const counts = answer.deltas.flatMap((delta) => (delta.type === 'usage' ? [delta.usage] : []));
+  const { promptTokens, completionTokens } = counts.at(-2) ?? {};
+  t.match(counts.at(-1), { promptTokens, completionTokens }, 'a count takes the place of the one before');
 });
 
 t.test('R8 gemini: reasoning becomes a level or a budget that the model has', async (t) => {
@@ -395,14 +398,17 @@ t.test('R8 gemini: an aborted answer gives its own reason and closes the connect
   const bargeIn = new AbortController();
   const reason = new Error('barge-in');
   const seen: string[] = [];
+  let usage: LlmUsage | null = null;
   const failed = (async () => {
     for await (const delta of llm.answer({ system: '', messages: [user('Hi')], tools: [] }, bargeIn.signal)) {
-      seen.push(delta.type);
+      if (delta.type === 'usage') usage = delta.usage;
+      else seen.push(delta.type);
       setTimeout(() => bargeIn.abort(reason), 5);
     }
   })();
   await t.rejects(failed, reason);
   t.same(seen, ['text']);
+  t.match(usage, { promptTokens: Number, cacheReadTokens: null }, 'R109 what was counted by then is known');
   await until(() => vendor.desk.served[0]?.aborted === true, 'the vendor sees the connection close');
   await t.rejects(
     llm

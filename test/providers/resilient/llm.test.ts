@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { LanguageModel, LlmDelta, LlmRequest } from '../../../src/providers/contract/language-model.ts';
+import type { WastedTokens } from '../../../src/providers/contract/provider-context.ts';
 import { providerError } from '../../../src/providers/contract/provider-error.ts';
 import { createResilientLlm, STALL_MS } from '../../../src/providers/resilient/resilient-llm.ts';
 import { chainOf, configInputs } from './bench-call.ts';
@@ -86,6 +87,47 @@ async function read(
 function build(around: Around, models: FakeModel[], settings: Record<string, unknown> = {}) {
   return createResilientLlm(chainOf<LanguageModel>('llm', models, around, settings), models[0] as FakeModel);
 }
+
+const COUNTED: LlmDelta = {
+  type: 'usage',
+  usage: { promptTokens: 90, completionTokens: 1, cacheReadTokens: 64, cacheCreationTokens: 0 },
+};
+
+t.test('RT-58 R109 what the slower provider had counted is told, and what an aborted one had', async (t) => {
+  const around = configInputs();
+  const wasted: WastedTokens[] = [];
+  around.context.wasted = (spent) => wasted.push(spent);
+  const slow = model('slow', around, [
+    [100, COUNTED],
+    [1e6, HELLO],
+  ]);
+  const quick = model('quick', around, [
+    [10, HELLO],
+    [10, STOP],
+  ]);
+  const hedged = await read(build(around, [slow, quick]), around);
+  t.same(hedged.deltas.at(-1), STOP);
+  t.same(wasted.splice(0), [{ provider: 'slow', model: 'slow-1', usage: COUNTED.usage }]);
+
+  const hangUp = new AbortController();
+  const alone = build(around, [
+    model('alone', around, [
+      [100, COUNTED],
+      [1e6, HELLO],
+    ]),
+  ]);
+  const reading = read(alone, around, hangUp.signal);
+  void around.clock.sleep(500).then(() => hangUp.abort(new Error('hung up')));
+  t.match((await reading).error, { message: 'hung up' });
+  t.match(wasted.splice(0), [{ provider: 'alone' }]);
+
+  const refused = model('refused', around, [
+    [10, COUNTED],
+    [10, { type: 'finish', reason: 'refused' }],
+  ]);
+  await read(build(around, [refused]), around);
+  t.match(wasted, [{ provider: 'refused' }]);
+});
 
 const textOf = (deltas: readonly LlmDelta[]) =>
   deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('');

@@ -26,8 +26,9 @@ interface Counters {
 
 /**
  * Events to deltas (Anthropic's documentation, streaming). Blocks are told by their type and not by their place,
- * since a thinking block may come first; thoughts are never text. Unknown events are left alone. A stream without
- * `message_stop` was cut.
+ * since a thinking block may come first; thoughts are never text. Unknown events are left alone. The prompt and what
+ * the cache did for it are counted at the start, so an answer that is cut has cost that much in any case. A stream
+ * without `message_stop` was cut.
  */
 export async function* readAnthropicStream(events: AsyncIterable<Event>): AsyncGenerator<LlmDelta> {
   const calls = new ToolCallJoiner('anthropic');
@@ -36,8 +37,10 @@ export async function* readAnthropicStream(events: AsyncIterable<Event>): AsyncG
   let finish: LlmFinish | null = null;
   let isWhole = false;
   for await (const event of events) {
-    if (event.type === 'message_start') counters = { ...event.message.usage };
-    else if (event.type === 'content_block_start') {
+    if (event.type === 'message_start') {
+      counters = { ...event.message.usage };
+      yield { type: 'usage', usage: readUsage(counters) };
+    } else if (event.type === 'content_block_start') {
       const block = event.content_block;
       if (block.type === 'tool_use') calls.add(event.index, { id: block.id, name: block.name });
       else if (block.type === 'thinking' || block.type === 'redacted_thinking') {
@@ -52,6 +55,7 @@ export async function* readAnthropicStream(events: AsyncIterable<Event>): AsyncG
       const reason = event.delta.stop_reason;
       if (reason) finish = FINISHES[reason] ?? 'other';
       counters = { ...counters, ...withoutNulls(event.usage) };
+      yield { type: 'usage', usage: readUsage(counters) };
     } else if (event.type === 'message_stop') isWhole = true;
   }
   if (finish === null || !isWhole) {
@@ -65,7 +69,6 @@ export async function* readAnthropicStream(events: AsyncIterable<Event>): AsyncG
     }
     yield { type: 'tool_call', call };
   }
-  yield { type: 'usage', usage: readUsage(counters) };
   yield { type: 'finish', reason: finish };
 }
 

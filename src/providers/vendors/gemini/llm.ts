@@ -76,14 +76,16 @@ async function* streamAnswer(
   const plan = directive ? cache.plan(request, directive) : null;
   const call: GeminiCall = { settings, request: repaired, signal };
   const stream = await openStream(client, call, plan);
+  let written: number | null = null;
   for await (const delta of readGeminiStream(stream)) {
     if (delta.type !== 'usage' || !plan) {
       yield delta;
       continue;
     }
-    const cacheCreationTokens = cache.takeCreationTokens();
-    yield { type: 'usage', usage: { ...delta.usage, cacheCreationTokens } };
-    yield { type: 'cache', cache: cache.useOf(plan, delta.usage) };
+    const justWritten = cache.takeCreationTokens();
+    if (justWritten !== null) written = (written ?? 0) + justWritten;
+    yield { type: 'usage', usage: { ...delta.usage, cacheCreationTokens: written } };
+    if (delta.usage.cacheReadTokens !== null) yield { type: 'cache', cache: cache.useOf(plan, delta.usage) };
   }
 }
 

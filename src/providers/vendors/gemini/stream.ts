@@ -24,17 +24,21 @@ const BROKEN = [
 ];
 
 /**
- * Chunks to deltas. Thoughts are never text; a call comes whole in one part. There is no mark for the end of the
+ * Chunks to deltas. Thoughts are never text; a call comes whole in one part. The counts grow from chunk to chunk and
+ * are told with each, so that of an answer that is cut the last ones are known. There is no mark for the end of the
  * stream, so the finish reason, or the block of the prompt, tells an answer from a connection that was cut.
  */
 export async function* readGeminiStream(
   chunks: AsyncIterable<GenerateContentResponse>,
 ): AsyncGenerator<LlmDelta> {
-  let usage: LlmUsage | null = null;
+  let counted: Counts | undefined;
   let finish: LlmFinish | null = null;
   let callCount = 0;
   for await (const chunk of chunks) {
-    if (chunk.usageMetadata) usage = readUsage(chunk.usageMetadata);
+    if (chunk.usageMetadata) {
+      counted = { ...counted, ...chunk.usageMetadata };
+      yield { type: 'usage', usage: soFar(counted) };
+    }
     if (chunk.promptFeedback?.blockReason) finish = 'refused';
     const candidate = chunk.candidates?.[0];
     for (const part of candidate?.content?.parts ?? []) {
@@ -62,7 +66,7 @@ export async function* readGeminiStream(
   if (finish === null) {
     throw answerFault('gemini', 'transient', 'stream_cut', 'ended its answer in the middle');
   }
-  yield { type: 'usage', usage: usage ?? NOT_REPORTED };
+  yield { type: 'usage', usage: counted ? inAll(counted) : NOT_REPORTED };
   yield { type: 'finish', reason: callCount > 0 && finish === 'stop' ? 'tool_calls' : finish };
 }
 
@@ -84,12 +88,19 @@ function readCall(part: Part): ToolCall {
   return { id: id ?? `gemini_${randomUUID()}`, name, args: args ?? {}, opaque };
 }
 
-/** The prompt already includes what was cached; thoughts are output; an absent counter is 0 (reference 4.1). */
-function readUsage(usage: NonNullable<GenerateContentResponse['usageMetadata']>): LlmUsage {
+type Counts = NonNullable<GenerateContentResponse['usageMetadata']>;
+
+/** The prompt already includes what was cached; thoughts are output. A counter may still be missing in the middle. */
+function soFar(usage: Counts): LlmUsage {
   return {
     promptTokens: usage.promptTokenCount ?? null,
     completionTokens: (usage.candidatesTokenCount ?? 0) + (usage.thoughtsTokenCount ?? 0),
-    cacheReadTokens: usage.cachedContentTokenCount ?? 0,
+    cacheReadTokens: usage.cachedContentTokenCount ?? null,
     cacheCreationTokens: null,
   };
+}
+
+/** At the end of an answer the counts are complete, and an absent one is 0 (reference 4.1). */
+function inAll(usage: Counts): LlmUsage {
+  return { ...soFar(usage), cacheReadTokens: usage.cachedContentTokenCount ?? 0 };
 }
