@@ -64,6 +64,7 @@ const BLOCKS: Readonly<Record<string, Readonly<Record<string, Fields>>>> = {
       cache_control: CACHE_CONTROL,
     },
     thinking: { type: TEXT, thinking: NAMED_TEXT, signature: NAMED_TEXT },
+    redacted_thinking: { type: TEXT, data: NAMED_TEXT },
   },
 };
 
@@ -155,6 +156,7 @@ export const MESSAGE_FIELDS: Fields = {
     fields: {
       type: { type: 'string', required: true, oneOf: ['disabled', 'adaptive', 'enabled', 'between_tools'] },
       budget_tokens: { type: 'integer' },
+      display: { type: 'string', nullable: true, oneOf: ['summarized', 'omitted'] },
     },
   },
   output_config: {

@@ -118,6 +118,25 @@ t.test('D-35 anthropic: the SDK joins the pieces of a tool’s input and returns
   t.equal(emulator.violations.take().length, wrong.length);
 });
 
+t.test('D-35 anthropic: thoughts may be asked for in short, and redacted ones go back', async (t) => {
+  const emulator = await startAnthropic();
+  t.teardown(() => emulator.close());
+  const { messages } = sdk(emulator.url);
+  const assistant: MessageParam = {
+    role: 'assistant',
+    content: [
+      { type: 'redacted_thinking', data: 'c2VjcmV0' },
+      { type: 'text', text: 'Yes?' },
+    ],
+  };
+  for (const display of ['summarized', 'omitted'] as const) {
+    const history = [hello, assistant, hello];
+    const more = request({ thinking: { type: 'adaptive', display }, messages: history });
+    t.equal((await messages.stream(more).finalMessage()).stop_reason, 'end_turn');
+  }
+  t.same(emulator.violations.list, []);
+});
+
 t.test('D-35 anthropic: versions, keys and settings are checked as the vendor does', async (t) => {
   const emulator = await startAnthropic();
   t.teardown(() => emulator.close());

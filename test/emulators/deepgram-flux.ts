@@ -185,7 +185,7 @@ class FluxSession {
       : {
           type: 'ConfigureFailure',
           request_id: this.requestId,
-          error_code: 'INVALID_CONFIGURATION',
+          code: 'INVALID_CONFIGURATION',
           description: 'the configuration is refused',
         };
     emulator.clock.after(options.configureAckMs ?? 100, () => this.answer(answer));

@@ -208,7 +208,7 @@ t.test(
     client.socket.send('{"type":"Configure","thresholds":{"eager_eot_threshold":0.9}}');
     await emulator.log.waitFor((entry) => entry.text?.includes('0.9') ?? false);
     await clock.advance(101);
-    await client.until((message) => message.type === 'ConfigureFailure');
+    await client.until(({ type, code }) => type === 'ConfigureFailure' && code === 'INVALID_CONFIGURATION');
     t.match(emulator.violations.take(), [/eager threshold/]);
     client.socket.send('{"type":"Finalize"}');
     t.match(await client.closed, { code: 1008 });

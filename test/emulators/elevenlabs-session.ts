@@ -6,13 +6,20 @@ import { type ToneVoice, toneChunks } from './speech-tone.ts';
 
 /** How this ElevenLabs behaves where the vendor's builds differ, or where a test wants its bad side. */
 export interface ElevenLabsQuirks {
-  /** Both spellings occur. */
+  /** Both spellings of each occur. */
+  startKey: 'charStartTimesMs' | 'charsStartTimesMs';
   durationKey: 'charDurationsMs' | 'charsDurationsMs';
   contextKey: 'contextId' | 'context_id';
+  finalKey: 'isFinal' | 'is_final';
   /** Messages with `audio: null` and `flush_done` ones between the others. */
   extras: boolean;
   /** Chunks of a context that still come after it was closed in the middle. */
   lateChunks: number;
+  /**
+   * A close that follows its text before there is any audio of it overtakes the text: nothing is spoken and no end is
+   * told (pipecat-ai/pipecat issues 4681, 5271 and 5282).
+   */
+  closeOvertakes: boolean;
 }
 
 const MAX_CONTEXTS = 5;
@@ -69,6 +76,8 @@ interface Context {
   working: boolean;
   closed: boolean;
   flushed: boolean;
+  /** Some of its audio has left. */
+  sounded: boolean;
   chunksLeft: number;
 }
 
@@ -138,8 +147,8 @@ export class ElevenLabsSession {
   }
 
   private open(id: string, message: Message): void {
-    const open = [...this.contexts.values()].filter((context) => !context.closed).length;
-    if (open >= MAX_CONTEXTS) {
+    // One that was closed counts until it has come to its end.
+    if (this.contexts.size >= MAX_CONTEXTS) {
       this.refuse('Maximum simultaneous contexts exceeded (5)', 'max_active_conversations');
       return;
     }
@@ -153,6 +162,7 @@ export class ElevenLabsSession {
       working: false,
       closed: false,
       flushed: false,
+      sounded: false,
       chunksLeft: Number.POSITIVE_INFINITY,
     };
     this.contexts.set(id, context);
@@ -179,11 +189,17 @@ export class ElevenLabsSession {
   }
 
   private closeContext(context: Context): void {
+    const { quirks } = this.options;
     context.closed = true;
     this.closedIds.add(context.id);
+    if (quirks.closeOvertakes && !context.sounded) {
+      context.chunksLeft = 0;
+      context.queue.length = 0;
+      return;
+    }
     if (!context.flushed) {
       context.queue.length = 0;
-      context.chunksLeft = this.options.quirks.lateChunks;
+      context.chunksLeft = quirks.lateChunks;
     }
     void this.work(context);
   }
@@ -195,8 +211,10 @@ export class ElevenLabsSession {
       await this.speak(context, text);
     }
     context.working = false;
+    const { closeOvertakes, contextKey, finalKey } = this.options.quirks;
     if (!context.closed || this.ended || !this.contexts.delete(context.id)) return;
-    this.send({ isFinal: true, [this.options.quirks.contextKey]: context.id });
+    if (closeOvertakes && !context.sounded) return;
+    this.send({ [finalKey]: true, [contextKey]: context.id });
   }
 
   private async speak(context: Context, text: string): Promise<void> {
@@ -205,12 +223,19 @@ export class ElevenLabsSession {
     const id = { [quirks.contextKey]: context.id };
     for await (const chunk of toneChunks(text, { sampleRate, voice, clock, isWanted })) {
       context.chunksLeft -= 1;
-      if (quirks.extras) this.send({ audio: null, isFinal: null, ...id });
+      context.sounded = true;
+      if (quirks.extras) this.send({ audio: null, [quirks.finalKey]: null, ...id });
       const alignment = this.options.syncAlignment
         ? this.alignment(text, chunk.first, chunk.first + chunk.samples)
         : null;
       const audio = chunk.bytes.toString('base64');
-      this.send({ audio, isFinal: null, alignment, normalizedAlignment: alignment, ...id });
+      this.send({
+        audio,
+        [quirks.finalKey]: null,
+        alignment,
+        normalizedAlignment: alignment,
+        ...id,
+      });
     }
     if (quirks.extras && isWanted()) this.send({ type: 'flush_done', ...id });
   }
@@ -223,7 +248,7 @@ export class ElevenLabsSession {
     const here = all.filter(({ startMs }) => startMs >= toMs(from) && startMs < toMs(to));
     return {
       chars: here.map(({ char }) => char),
-      charStartTimesMs: here.map(({ startMs }) => Math.round(startMs - toMs(from))),
+      [quirks.startKey]: here.map(({ startMs }) => Math.round(startMs - toMs(from))),
       [quirks.durationKey]: here.map(() => voice.msPerChar),
     };
   }

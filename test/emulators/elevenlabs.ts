@@ -52,10 +52,13 @@ export async function startElevenLabs(options: ElevenLabsOptions = {}): Promise<
   const apiKey = options.apiKey ?? 'xi-test-key-1234567890';
   const voice: ToneVoice = { ...DEFAULT_TONE_VOICE, ...options.voice };
   const quirks: ElevenLabsQuirks = {
+    startKey: 'charStartTimesMs',
     durationKey: 'charDurationsMs',
     contextKey: 'contextId',
+    finalKey: 'isFinal',
     extras: false,
     lateChunks: 2,
+    closeOvertakes: false,
     ...options.quirks,
   };
   const emulator: Emulator = await startEmulator({

@@ -105,6 +105,8 @@ const SYSTEM: FieldRule = {
   fields: { role: { type: 'string', oneOf: ['user', 'system'] }, parts },
 };
 
+const SCHEMA_NAMES = ['parameters', 'parametersJsonSchema', 'parameters_json_schema'];
+
 const TOOLS: FieldRule = {
   type: 'array',
   items: {
@@ -120,10 +122,12 @@ const TOOLS: FieldRule = {
             description: TEXT,
             parameters: checked(schemaProblem),
             parametersJsonSchema: { type: 'object' },
+            // The other name that JSON has for a field of a protocol buffer; the vendor's client for Python says it so.
+            parameters_json_schema: { type: 'object' },
             exclusive: { type: 'boolean' },
           },
           test: (value: Record<string, unknown>) =>
-            value.parameters !== undefined && value.parametersJsonSchema !== undefined
+            SCHEMA_NAMES.filter((name) => value[name] !== undefined).length > 1
               ? 'has parameters and parametersJsonSchema, which exclude each other'
               : null,
         },

@@ -1,4 +1,5 @@
 import type { Admission, Handshake, Refusal } from './kit/emulator.ts';
+import type { FieldRule } from './kit/field-rules.ts';
 import type { Violations } from './kit/violations.ts';
 
 const SUBPROTOCOL = 'api-subscription-key.';
@@ -21,6 +22,28 @@ export function sarvamKey(
     };
   }
   return { given, ...(offered === undefined ? {} : { subprotocol: offered }) };
+}
+
+/** The terms as a list in JSON, in the query of both speech-to-text sockets (Sarvam's documentation). */
+export const KEYTERMS: FieldRule = {
+  type: 'string',
+  test: (text: string) => {
+    let terms: unknown;
+    try {
+      terms = JSON.parse(text);
+    } catch {
+      return 'is no JSON list';
+    }
+    if (!Array.isArray(terms) || !terms.every((term) => typeof term === 'string'))
+      return 'is no list of texts';
+    if (new Set(terms).size !== terms.length || terms.length > 50) return 'has more than 50 different terms';
+    return terms.some((term) => [...term].length > 64) ? 'has a term of more than 64 characters' : null;
+  },
+};
+
+export function keytermProblems(query: URLSearchParams): string[] {
+  const isKnown = query.get('model') === 'saaras:v4' || !query.has('keyterms');
+  return isKnown ? [] : ['query: keyterms belong to saaras:v4'];
 }
 
 /** Base64 of whole bytes, or null. */

@@ -4,7 +4,7 @@ import { checkFields, checkQuery, type Fields } from './kit/field-rules.ts';
 import { IdleWatch } from './kit/idle-watch.ts';
 import type { SpeechTick } from './kit/speech-reader.ts';
 import { type Ear, type Ears, emulatedId } from './kit/stt-emulator.ts';
-import { fromBase64, SARVAM_LANGUAGES, sarvamKey } from './sarvam-door.ts';
+import { fromBase64, KEYTERMS, keytermProblems, SARVAM_LANGUAGES, sarvamKey } from './sarvam-door.ts';
 import type { SarvamSttOptions } from './sarvam-stt.ts';
 
 const FLAG = { type: 'boolean' } as const;
@@ -22,6 +22,7 @@ const QUERY: Fields = {
   positive_speech_threshold: { type: 'number', min: 0, max: 1 },
   negative_speech_threshold: { type: 'number', min: 0, max: 1 },
   min_speech_frames: { type: 'integer', min: 0 },
+  keyterms: KEYTERMS,
 };
 
 const AUDIO: Fields = {
@@ -70,7 +71,7 @@ export function sarvamLegacyRoute(parts: RouteParts): SocketRoute {
           body: { error: { message: 'Invalid API key', code: 'invalid_api_key_error' } },
         };
       }
-      const problems = checkQuery(request.query, QUERY);
+      const problems = [...checkQuery(request.query, QUERY), ...keytermProblems(request.query)];
       if (problems.length === 0) return admitted;
       violations.add(...problems.map((problem) => `sarvam: ${problem}`));
       return {

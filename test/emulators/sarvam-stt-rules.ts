@@ -1,5 +1,5 @@
 import { checkFields, checkQuery, type Fields } from './kit/field-rules.ts';
-import { SARVAM_LANGUAGES } from './sarvam-door.ts';
+import { KEYTERMS, keytermProblems, SARVAM_LANGUAGES } from './sarvam-door.ts';
 
 const MODES = ['transcribe', 'translate', 'verbatim', 'translit', 'codemix'];
 const STREAM_TYPES = ['fast', 'balanced', 'simulated'];
@@ -11,7 +11,7 @@ const VAD_KNOBS = ['threshold', 'prefix_padding_ms', 'silence_duration_ms', 'min
 /** Query of `/speech-to-text-realtime/ws` (Sarvam's API reference). */
 const QUERY: Fields = {
   language_code: { type: 'string', required: true, oneOf: LANGUAGE_CODES },
-  model: { type: 'string', oneOf: ['saaras:v3-realtime', 'saaras:v4-realtime'] },
+  model: { type: 'string', oneOf: ['saaras:v3-realtime', 'saaras:v4'] },
   stream_type: { type: 'string', oneOf: STREAM_TYPES },
   mode: { type: 'string', oneOf: MODES },
   endpointing: { type: 'string', oneOf: ENDPOINTINGS },
@@ -19,6 +19,7 @@ const QUERY: Fields = {
   sample_rate: { type: 'integer', oneOf: [8_000, 16_000] },
   return_timestamps: { type: 'boolean' },
   prompt: { type: 'string' },
+  keyterms: KEYTERMS,
   threshold: { type: 'number', min: 0, max: 1 },
   prefix_padding_ms: { type: 'integer', min: 0 },
   silence_duration_ms: { type: 'integer', min: 0 },
@@ -70,7 +71,7 @@ export interface SarvamConfig {
 
 /** What is wrong with the query, empty where nothing is. */
 export function sarvamProblems(query: URLSearchParams): string[] {
-  return checkQuery(query, QUERY);
+  return [...checkQuery(query, QUERY), ...keytermProblems(query)];
 }
 
 /** Knobs that the vendor ignores in manual mode: no error, but nobody should believe in them. */

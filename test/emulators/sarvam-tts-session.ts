@@ -19,10 +19,22 @@ const LANGUAGES = ['bn', 'en', 'gu', 'hi', 'kn', 'ml', 'mr', 'od', 'pa', 'ta', '
   (code) => `${code}-IN`,
 );
 const RATES = [8_000, 16_000, 22_050, 24_000];
+export const SARVAM_VOICE_MODELS = ['bulbul:v2', 'bulbul:v3', 'bulbul:v4-flash'];
 const SPEAKERS: Record<string, RegExp> = {
   // The newer model has 37 names; the list is open, so only the shape of a name and the older names are checked.
   'bulbul:v3': /^(?!(anushka|manisha|vidya|arya|abhilash|karun|hitesh)$)[a-z]+$/,
   'bulbul:v2': /^(anushka|manisha|vidya|arya|abhilash|karun|hitesh)$/,
+  // A person, a language and a manner.
+  'bulbul:v4-flash': /^[a-z]+_(bn|en|enhi|gu|hi|kn|ml|mr|od|pa|ta|te)(_[a-z]+)+$/,
+};
+/** Ranges of each model, and what it takes without effect (Sarvam's documentation). */
+const KNOBS: Record<string, { ranges: Record<string, [number, number]>; idle: string[] }> = {
+  'bulbul:v2': { ranges: { loudness: [0.3, 3] }, idle: ['temperature'] },
+  'bulbul:v3': { ranges: { pace: [0.5, 2] }, idle: ['pitch', 'loudness'] },
+  'bulbul:v4-flash': {
+    ranges: { pace: [0.5, 2], pitch: [-0.5, 0.5], loudness: [0.1, 2.5] },
+    idle: ['temperature'],
+  },
 };
 const MAX_TEXT_CHARS = 2_500;
 
@@ -30,7 +42,7 @@ const CONFIG: Fields = {
   target_language_code: { type: 'string', oneOf: LANGUAGES },
   language_code: { type: 'string', oneOf: LANGUAGES },
   speaker: { type: 'string', required: true },
-  model: { type: 'string', oneOf: ['bulbul:v2', 'bulbul:v3'] },
+  model: { type: 'string', oneOf: SARVAM_VOICE_MODELS },
   speech_sample_rate: {
     type: 'any',
     test: (rate: unknown) => (RATES.includes(Number(rate)) ? null : `is none of ${RATES.join(', ')}`),
@@ -44,7 +56,7 @@ const CONFIG: Fields = {
   output_audio_bitrate: { type: 'string', oneOf: ['32k', '64k', '96k', '128k', '192k'] },
   pace: { type: 'number', min: 0.3, max: 3 },
   pitch: { type: 'number', min: -0.75, max: 0.75 },
-  loudness: { type: 'number', min: 0.3, max: 3 },
+  loudness: { type: 'number', min: 0.1, max: 3 },
   temperature: { type: 'number', min: 0.01, max: 1 },
   enable_preprocessing: { type: 'boolean' },
   dict_id: { type: 'string' },
@@ -109,19 +121,22 @@ export class SarvamTtsSession {
 
   private configure(config: Config): void {
     const { model, flagged } = this.parts;
-    const isV3 = model === 'bulbul:v3';
+    const { ranges = {}, idle = [] } = KNOBS[model] ?? {};
     const problems: string[] = [];
     if (!config.language_code && !config.target_language_code) problems.push('config names no language');
     if (config.model !== undefined && config.model !== model)
       problems.push('config and query name two models');
     if (!SPEAKERS[model]?.test(config.speaker)) problems.push(`${config.speaker} does not speak ${model}`);
-    const pace = config.pace as number | undefined;
-    if (isV3 && pace !== undefined && (pace < 0.5 || pace > 2)) problems.push('pace is out of range');
+    for (const [key, [least, most]] of Object.entries(ranges)) {
+      const value = config[key];
+      if (typeof value === 'number' && (value < least || value > most))
+        problems.push(`${key} is out of range`);
+    }
     if (problems.length > 0) {
       this.refuse(problems.join('; '));
       return;
     }
-    for (const key of isV3 ? ['pitch', 'loudness'] : ['temperature']) {
+    for (const key of idle) {
       if (key in config) flagged.push(`${key} has no effect on ${model}`);
     }
     // A second config takes effect behind what is buffered.

@@ -9,7 +9,7 @@ import {
 import { checkQuery, type Fields } from './kit/field-rules.ts';
 import type { Violations } from './kit/violations.ts';
 import { sarvamKey } from './sarvam-door.ts';
-import { SarvamTtsSession } from './sarvam-tts-session.ts';
+import { SARVAM_VOICE_MODELS, SarvamTtsSession } from './sarvam-tts-session.ts';
 import { DEFAULT_TONE_VOICE, type ToneVoice } from './speech-tone.ts';
 
 export interface SarvamTtsOptions {
@@ -27,7 +27,7 @@ export interface SarvamTtsEmulator extends Emulator {
 }
 
 const QUERY: Fields = {
-  model: { type: 'string', oneOf: ['bulbul:v2', 'bulbul:v3'] },
+  model: { type: 'string', oneOf: SARVAM_VOICE_MODELS },
   send_completion_event: { type: 'boolean' },
 };
 /** Without a message for so long the socket is closed (Sarvam's documentation). */

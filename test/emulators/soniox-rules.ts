@@ -9,7 +9,7 @@ const texts = (maxItems?: number) =>
 
 /** The first frame of a connection (Soniox's API reference). */
 const CONFIG: Fields = {
-  api_key: { type: 'string', required: true },
+  api_key: { type: 'string' },
   model: {
     type: 'string',
     required: true,
@@ -72,11 +72,28 @@ export interface SonioxConfig {
   max_endpoint_delay_ms?: number;
 }
 
-/** What is wrong with the first frame, empty where nothing is. */
-export function sonioxConfigProblems(json: unknown): string[] {
-  const problems = checkFields(json, CONFIG, 'config');
+/**
+ * The first frame, or what is wrong with it. A null is as good as nothing. The key may stand in the header
+ * `Authorization: Bearer` in place of the frame, as the vendor's client for Python has it.
+ */
+export function readSonioxConfig(json: unknown, bearer: string | undefined): SonioxConfig | string[] {
+  const given = withoutNulls(json);
+  const problems = checkFields(given, CONFIG, 'config');
   if (problems.length > 0) return problems;
-  const config = json as SonioxConfig;
+  const config = { ...(given as object), api_key: (given as Partial<SonioxConfig>).api_key ?? bearer };
+  if (config.api_key === undefined) return ['config: key api_key is missing'];
+  const more = configProblems(config as SonioxConfig);
+  return more.length > 0 ? more : (config as SonioxConfig);
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const kept = Object.entries(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
+}
+
+function configProblems(config: SonioxConfig): string[] {
+  const problems: string[] = [];
   const isRaw = (config.audio_format ?? 'auto') !== 'auto';
   if (isRaw && (config.sample_rate === undefined || config.num_channels === undefined))
     problems.push('config: a raw audio_format needs sample_rate and num_channels');

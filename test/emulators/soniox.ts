@@ -3,7 +3,7 @@ import { type Emulator, startEmulator } from './kit/emulator.ts';
 import { IdleWatch } from './kit/idle-watch.ts';
 import type { HeardWord, SpeechTick } from './kit/speech-reader.ts';
 import { type Ear, Ears, kitOptions, type SttEmulator, type SttEmulatorOptions } from './kit/stt-emulator.ts';
-import { type SonioxConfig, sonioxConfigProblems, sonioxControlProblems } from './soniox-rules.ts';
+import { readSonioxConfig, type SonioxConfig, sonioxControlProblems } from './soniox-rules.ts';
 
 export interface SonioxOptions extends SttEmulatorOptions {
   /** Streams at once beyond which 429 is answered; the vendor's default is 10. */
@@ -52,9 +52,13 @@ export async function startSoniox(options: SonioxOptions = {}): Promise<SonioxEm
           emulator.violations.add(`soniox: query: unknown key ${[...request.query.keys()].join(', ')}`);
           return { status: 400, body: { error_code: 400, error_message: 'no query is known' } };
         },
-        session(socket) {
+        session(socket, request) {
+          const bearer = /^Bearer (.+)$/.exec(String(request.headers.authorization ?? ''))?.[1];
           socket.delayAllMs = options.answerDelayMs ?? 0;
-          sessions.set(socket.index, new SonioxSession({ socket, key, ears, streaming, emulator, options }));
+          sessions.set(
+            socket.index,
+            new SonioxSession({ socket, bearer, key, ears, streaming, emulator, options }),
+          );
         },
       },
     ],
@@ -70,6 +74,8 @@ export async function startSoniox(options: SonioxOptions = {}): Promise<SonioxEm
 
 interface SessionParts {
   socket: EmulatedSocket;
+  /** The key of the handshake, where there is one. */
+  bearer: string | undefined;
   key: string;
   ears: Ears;
   /** Connections whose stream has begun and not ended, as the vendor's limit counts them. */
@@ -140,13 +146,12 @@ class SonioxSession {
   }
 
   private begin(json: unknown): void {
-    const { socket, key, ears, streaming, emulator, options } = this.parts;
-    const problems = sonioxConfigProblems(json);
-    if (problems.length > 0) {
-      this.refuse(problems);
+    const { socket, bearer, key, ears, streaming, emulator, options } = this.parts;
+    const config = readSonioxConfig(json, bearer);
+    if (Array.isArray(config)) {
+      this.refuse(config);
       return;
     }
-    const config = json as SonioxConfig;
     if (config.api_key !== key) {
       this.trespass('the key is wrong');
       this.fail(401, 'Incorrect API key provided.', 'unauthenticated');

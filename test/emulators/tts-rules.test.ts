@@ -145,6 +145,30 @@ t.test(
   },
 );
 
+t.test('D-35 elevenlabs: a close can overtake its text, but not what is being spoken', async (t) => {
+  const emulator = await startElevenLabs({ voice: { speed: 10 }, quirks: { closeOvertakes: true } });
+  const url = `${emulator.wsUrl}${ELEVEN_PATH}?output_format=pcm_8000`;
+  const client = await open(url, { 'xi-api-key': emulator.apiKey });
+  const text = (context_id: string) => ({ text: 'Some words ', context_id, flush: true });
+  const close = (context_id: string) => ({ context_id, close_context: true });
+  client.send(INIT('lost'), text('lost'), close('lost'), INIT('said'), text('said'));
+  await client.until(({ audio }) => typeof audio === 'string');
+  client.send(close('said'));
+  await client.until(({ isFinal }) => isFinal === true);
+  t.same(new Set(client.messages.map(({ contextId }) => contextId)), new Set(['said']), 'not even an end');
+  const bytes = client.messages.flatMap(({ audio }) =>
+    typeof audio === 'string' ? [Buffer.from(audio, 'base64').length] : [],
+  );
+  t.equal(
+    bytes.reduce((sum, more) => sum + more, 0),
+    2 * samplesOf('Some words', 8_000),
+    'to its end',
+  );
+  t.same(emulator.violations.list, []);
+  client.close();
+  await emulator.close();
+});
+
 t.test('D-35 elevenlabs: a socket lives 20 s without a message, and longer with keep-alives', async (t) => {
   const clock = new HandClock(1_000);
   const emulator = await startElevenLabs({ clock });

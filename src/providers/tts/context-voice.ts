@@ -6,7 +6,7 @@ import { type ProviderFailure, providerError } from '../contract/provider-error.
 import type { SpeakHooks, TextToSpeech } from '../contract/text-to-speech.ts';
 import { ClauseStream } from './clause-stream.ts';
 import { worthSaying } from './spoken-text.ts';
-import { VoiceLine } from './voice-line.ts';
+import { type VoiceConnection, VoiceLine } from './voice-line.ts';
 
 /** Unsent bytes above which text waits (reference 2: 64 KiB for voices). */
 export const TEXT_HIGH_WATER_BYTES = 65_536;
@@ -38,12 +38,17 @@ export interface ContextProtocol {
   clauseMessages(contextId: string, text: string): readonly object[];
   /** What is sent for a clause that nobody wants any more; null where nothing more can be said. */
   stopMessage(contextId: string): object | null;
+  /** The vendor counts a stopped context as one of `maxContexts` until it has said that it is over. */
+  countsUntilLast?: boolean;
   /** The vendor's last word before a socket is closed in peace. */
   farewell?: object;
   /** Null for messages that mean nothing here. Throws where a message cannot be what the vendor documents. */
   read(message: Record<string, unknown>): ContextNews | null;
-  /** Whether a socket that ended so had only been idle for too long. */
-  isIdleEnd(failure: Partial<ProviderFailure>): boolean;
+  /**
+   * Why a clause of which nothing was heard may be said again over a new socket after this one ended so, such as `idle`;
+   * null where it may not.
+   */
+  redialAfter(failure: Partial<ProviderFailure>): string | null;
 }
 
 /**
@@ -81,12 +86,12 @@ export function createContextVoice(protocol: ContextProtocol, context: ProviderC
       try {
         yield* sayOnce(protocol, line, { contextId: `c${++clausesBegun}`, text: said, audio, signal });
       } catch (error) {
-        // The vendor closes sockets that were idle for long, and its close may cross the clause on the way. Nothing of
-        // the clause was given out, so it may be said over a new socket.
+        // The vendor closes sockets that were idle for long, or that it will not have any more, and its close may cross
+        // the clause on the way. Nothing of the clause was given out, so it may be said over a new socket.
         const failure = error instanceof AppError ? (error.details as Partial<ProviderFailure>) : {};
-        const mayRepeat = wasOpen && audio.samples === 0 && !signal.aborted && protocol.isIdleEnd(failure);
-        if (!mayRepeat) throw error;
-        context.report({ event: 'provider_reconnected', provider, family: 'tts', after: 'idle' });
+        const after = protocol.redialAfter(failure);
+        if (!wasOpen || audio.samples > 0 || signal.aborted || after === null) throw error;
+        context.report({ event: 'provider_reconnected', provider, family: 'tts', after });
         const again = newClause(protocol, hooks);
         yield* sayOnce(protocol, line, { contextId: `c${++clausesBegun}`, text: said, audio: again, signal });
       }
@@ -106,24 +111,19 @@ async function* sayOnce(
   clause: { contextId: string; text: string; audio: ClauseStream; signal: AbortSignal },
 ): AsyncGenerator<Int16Array> {
   const { contextId, text, audio, signal } = clause;
-  const { socket, clauses } = await line.open(signal);
-  if (clauses.size >= protocol.maxContexts) {
-    throw failure(
-      protocol,
-      { class: 'rate_limit' },
-      `is asked for more than ${protocol.maxContexts} clauses`,
-    );
-  }
-  clauses.set(contextId, audio);
+  const connection = await takePlace(protocol, line, clause);
+  const { socket, clauses } = connection;
   // It may have ended between its opening and now, and then nobody would tell the clause.
   if (!socket.isOpen) audio.fail(failure(protocol, {}, 'ended the connection as it opened'));
   const messages = protocol.clauseMessages(contextId, text).map((message) => JSON.stringify(message));
   let isSent = false;
   const onLeft = () => {
     // Whoever left early has silenced the line already; only now the vendor is told.
-    if (!clauses.delete(contextId) || !isSent || !socket.isOpen) return;
-    const stop = protocol.stopMessage(contextId);
+    const isKnown = clauses.has(contextId) && isSent && socket.isOpen;
+    const stop = isKnown ? protocol.stopMessage(contextId) : null;
     if (stop) socket.send(JSON.stringify(stop));
+    if (!isKnown || !protocol.countsUntilLast) clauses.delete(contextId);
+    line.left(connection);
   };
   try {
     const [first, ...rest] = messages;
@@ -135,6 +135,29 @@ async function* sayOnce(
     throw error;
   }
   yield* audio.read(signal, onLeft);
+}
+
+/**
+ * Puts a clause among those of a connection that has room for it. Where contexts that nobody hears any more take the
+ * room, a new socket has none of them.
+ */
+async function takePlace(
+  protocol: ContextProtocol,
+  line: VoiceLine,
+  clause: { contextId: string; audio: ClauseStream; signal: AbortSignal },
+): Promise<VoiceConnection> {
+  const { maxContexts } = protocol;
+  let connection = await line.open(clause.signal);
+  const allAreHeard = [...connection.clauses.values()].every(({ isOpen }) => isOpen);
+  if (connection.clauses.size >= maxContexts && !allAreHeard) {
+    line.retire(connection);
+    connection = await line.open(clause.signal);
+  }
+  if (connection.clauses.size >= maxContexts) {
+    throw failure(protocol, { class: 'rate_limit' }, `is asked for more than ${maxContexts} clauses`);
+  }
+  connection.clauses.set(clause.contextId, clause.audio);
+  return connection;
 }
 
 function receive(
@@ -158,7 +181,7 @@ function receive(
   if (news.error) clause.fail(refused(protocol, news.error));
   if (news.isLast) clause.end();
   if (news.reply && socket.isOpen) socket.send(JSON.stringify(news.reply));
-  if (!clause.isOpen) clauses.delete(news.contextId);
+  if (news.isLast || news.error) clauses.delete(news.contextId);
 }
 
 function newClause(protocol: ContextProtocol, hooks: SpeakHooks | undefined): ClauseStream {

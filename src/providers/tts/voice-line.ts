@@ -18,13 +18,15 @@ export type DialVoice = (connection: {
 
 /**
  * The socket that all clauses of a call share: opened when it is first needed, and again when the vendor has closed
- * it. Clauses that were open on a socket fail with it; nothing of them is said again here.
+ * it or it was retired. Clauses that were open on a socket fail with it; nothing of them is said again here.
  */
 export class VoiceLine {
   private readonly provider: string;
   private readonly dial: DialVoice;
   private readonly closing = new AbortController();
   private connection: VoiceConnection | undefined;
+  private readonly retired = new Set<VoiceConnection>();
+  private readonly leaving = new Set<Promise<void>>();
   private dialling: Promise<VoiceConnection> | undefined;
 
   constructor(provider: string, dial: DialVoice) {
@@ -44,15 +46,36 @@ export class VoiceLine {
     return signal ? orAborted(this.dialling, signal) : this.dialling;
   }
 
-  /** Ends the socket with the vendor's farewell; idempotent, never rejects. */
+  /** The next clause gets a new socket; this one stays for the clauses that are still heard over it. */
+  retire(connection: VoiceConnection): void {
+    if (this.connection === connection) this.connection = undefined;
+    this.retired.add(connection);
+    this.left(connection);
+  }
+
+  /** Somebody hears no more over this socket; a retired one that nobody hears any more is closed. */
+  left(connection: VoiceConnection): void {
+    const isHeard = [...connection.clauses.values()].some((clause) => clause.isOpen);
+    if (isHeard || !this.retired.delete(connection)) return;
+    const leaving = connection.socket.close().then(() => void this.leaving.delete(leaving));
+    this.leaving.add(leaving);
+  }
+
+  /** Ends the sockets, the present one with the vendor's farewell; idempotent, never rejects. */
   async close(farewell?: string): Promise<void> {
     const closed = closedError(this.provider);
     this.closing.abort(closed);
     await this.dialling?.catch(() => undefined);
+    for (const connection of this.retired) {
+      failAll(connection.clauses, closed);
+      this.left(connection);
+    }
     const connection = this.connection;
-    if (!connection) return;
-    failAll(connection.clauses, closed);
-    await connection.socket.close(farewell === undefined ? {} : { farewell });
+    if (connection) {
+      failAll(connection.clauses, closed);
+      await connection.socket.close(farewell === undefined ? {} : { farewell });
+    }
+    await Promise.all(this.leaving);
   }
 
   private dialOnce(): Promise<VoiceConnection> {

@@ -287,3 +287,27 @@ t.test('a first provider with wrong settings leaves the call to its fallback', a
   for await (const block of call.tts.speak('Hello.', AbortSignal.timeout(10_000))) samples += block.length;
   t.ok(samples > 0);
 });
+
+t.test('RT-58 elevenlabs: a socket given up in mid-clause is dialled again for the rest', async (t) => {
+  const emulator = await startElevenLabs({ voice: { speed: 4 } });
+  t.teardown(() => emulator.close());
+  const { apiKey, wsUrl } = emulator;
+  const { tts, named } = await open({
+    tts: { provider: 'elevenlabs', voice: 'v', api_key: apiKey, base_url: wsUrl },
+  });
+  let isCut = false;
+  for await (const _block of tts.speak(
+    'Your parcel comes on Tuesday, madam.',
+    new AbortController().signal,
+  )) {
+    if (isCut) continue;
+    isCut = true;
+    emulator.control.connection(0).close(1008, 'voice_settings field must be provided in the first message');
+  }
+  t.match(named('provider_failed'), [{ class: 'transient', status: 1008 }]);
+  t.equal(named('provider_failed').length, 1);
+  t.equal(emulator.counters().handshakes, 2);
+  const texts = emulator.log.messages('in').flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+  t.match(texts.at(-1), /Tuesday, madam\. $/, 'the rest is said over the new socket');
+  await tts.close();
+});

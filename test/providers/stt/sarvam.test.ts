@@ -237,6 +237,28 @@ t.test('R8 sarvam: languages are spelled as each socket wants them', async (t) =
     await refused({ endpoint: 'legacy', model: 'saaras:v3-realtime' }),
     /^stt\.model .* is not a model/,
   );
+  t.match(await refused({ model: 'saaras:v3' }), /^stt\.model .* use one such as saaras:v3-realtime/);
+});
+
+t.test('R8 sarvam: the newest model is heard by both sockets, and gets its terms as such', async (t) => {
+  const emulator = await start(t);
+  const long = 'x'.repeat(65);
+  for (const endpoint of ['realtime', 'legacy']) {
+    const caller = await Caller.calls(
+      config(emulator.wsUrl, { model: 'saaras:v4', endpoint, keyterms: ['New Delhi', 'Trunkline', long] }),
+      emulator.clock,
+    );
+    await caller.say('good morning');
+    await caller.pause(700);
+    t.equal((await caller.flush()).text, 'good morning');
+    const query = new URLSearchParams(emulator.log.of('in', 'handshake').at(-1)?.query);
+    t.equal(query.get('model'), 'saaras:v4');
+    t.same(JSON.parse(query.get('keyterms') ?? ''), ['New Delhi', 'Trunkline']);
+    await caller.session.close();
+  }
+  const asked = emulator.log.of('in', 'handshake')[0]?.query;
+  t.equal(new URLSearchParams(asked).get('prompt'), long, 'what is too long for a term is a hint');
+  t.same(emulator.violations.list, []);
 });
 
 t.test('R8 sarvam legacy: one final for each utterance, and flush takes what is under way', async (t) => {

@@ -52,6 +52,14 @@ t.test('R8 soniox: the first frame is the config with the key, and the address h
   t.same(emulator.violations.list, []);
 });
 
+t.test('R8 soniox: what the bot does not set is left to the vendor', async (t) => {
+  const emulator = await start(t);
+  const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);
+  await caller.session.close();
+  const first = emulator.log.entries.find((entry) => entry.direction === 'in' && entry.kind === 'text');
+  t.notOk(Object.hasOwn(first?.json as object, 'endpoint_sensitivity'));
+});
+
 t.test('R8 soniox: tokens that change, final tokens exactly once, and no marker in any text', async (t) => {
   const emulator = await start(t);
   const caller = await Caller.calls(config(emulator.wsUrl), emulator.clock);

@@ -2,18 +2,25 @@ import t from 'tap';
 import { startElevenLabs } from '../../emulators/elevenlabs.ts';
 import { toneWords } from '../../emulators/speech-tone.ts';
 import { HandClock } from '../../harness/hand-clock.ts';
+import { until } from '../../harness/wait.ts';
 import { failureOf, hear, isToneOf, openFor, startVoice } from './vendors.ts';
 
 const TEXT = 'Your parcel comes on Tuesday, madam.';
 const NEXT = 'Is that all right?';
 
-t.test('R8 elevenlabs: word times are right with either spelling of the vendor', async (t) => {
-  for (const durationKey of ['charDurationsMs', 'charsDurationsMs'] as const) {
+t.test('R8 elevenlabs: word times and the end are read in either spelling of the vendor', async (t) => {
+  for (const startKey of ['charStartTimesMs', 'charsStartTimesMs'] as const) {
     for (const contextKey of ['contextId', 'context_id'] as const) {
       const emulator = await startElevenLabs({
         // Words lie across chunks, and every chunk counts from its own start.
         voice: { chunkMs: 130, oddChunks: true },
-        quirks: { durationKey, contextKey, extras: true },
+        quirks: {
+          startKey,
+          durationKey: startKey === 'charStartTimesMs' ? 'charDurationsMs' : 'charsDurationsMs',
+          contextKey,
+          finalKey: contextKey === 'contextId' ? 'isFinal' : 'is_final',
+          extras: true,
+        },
       });
       const { tts, close } = await openFor('elevenlabs', emulator);
       for (const text of [TEXT, NEXT]) {
@@ -141,6 +148,40 @@ t.test(
   },
 );
 
+t.test('R8 RT-58 elevenlabs: a stopped context counts until the vendor says that it is over', async (t) => {
+  const { emulator, tts, close } = await startVoice('elevenlabs', { voice: { speed: 1 } });
+  for (let cut = 0; cut < 5; cut++) {
+    const stop = new AbortController();
+    await hear(tts, TEXT, { signal: stop.signal, onBlock: () => stop.abort() });
+  }
+  const next = await hear(tts, NEXT);
+  t.equal(next.error, undefined);
+  t.ok(isToneOf(next.samples, NEXT, 8_000), 'the sixth is spoken over a socket of its own');
+  t.equal(emulator.counters().handshakes, 2);
+  t.same(emulator.violations.list, [], 'and no socket has a sixth context');
+  await tts.close();
+  await until(() => emulator.counters().openSockets === 0, 'both sockets are closed');
+  await close();
+});
+
+t.test('R8 elevenlabs: a socket that the vendor gives up is dialled again', async (t) => {
+  const disorder = 'voice_settings field must be provided in the first message';
+  for (const how of ['close', 'message'] as const) {
+    const { emulator, tts, troubles, close } = await startVoice('elevenlabs');
+    await tts.warm?.();
+    const socket = emulator.control.latest();
+    socket.scripted = true;
+    socket.onText(() => {
+      if (how === 'message') socket.send({ message: disorder, error: 'policy_violation', code: 1008 });
+      socket.close(1008, disorder);
+    });
+    t.ok(isToneOf((await hear(tts, NEXT)).samples, NEXT, 8_000), how);
+    t.equal(emulator.counters().handshakes, 2);
+    t.match(troubles, [{ event: 'provider_reconnected', after: 'policy' }]);
+    await close();
+  }
+});
+
 t.test('R8 elevenlabs: a socket that was idle too long is opened again without a word', async (t) => {
   const clock = new HandClock(1_000);
   const { emulator, tts, troubles, close } = await startVoice('elevenlabs', {
@@ -199,19 +240,18 @@ t.test('R8 elevenlabs: the vendor’s own names of errors become classes', async
   }
   const frames: [string, string][] = [
     ['quota_exceeded', 'quota'],
-    ['max_active_conversations', 'rate_limit'],
     ['something_new', 'config'],
   ];
   for (const [vendorCode, failureClass] of frames) {
     await tts.warm?.();
     const socket = emulator.control.latest();
     socket.scripted = true;
-    socket.onText(() => socket.send({ message: 'no', error: vendorCode, code: 1008 }));
+    socket.onText(() => socket.send({ message: 'no', error: vendorCode, code: 4001 }));
     t.match(failureOf((await hear(tts, TEXT)).error), { vendorCode, class: failureClass });
   }
   const closes: [number, string, string][] = [
     [1008, 'quota_exceeded: no characters left', 'quota'],
-    [1008, 'something else', 'config'],
+    [1003, 'something else', 'config'],
     [1011, 'system_busy', 'rate_limit'],
   ];
   for (const [code, reason, failureClass] of closes) {

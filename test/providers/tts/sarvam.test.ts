@@ -65,6 +65,17 @@ t.test('R8 sarvam: each model gets the settings that it knows, and languages the
         temperature: 0.3,
       },
     ],
+    [
+      { model: 'bulbul:v4-flash', language: 'hi-IN', pitch: 0.4, loudness: 0.2, temperature: 0.3 },
+      {
+        speaker: 'shubh_enhi_ads',
+        model: 'bulbul:v4-flash',
+        pitch: 0.4,
+        loudness: 0.2,
+        pace: 1,
+        temperature: undefined,
+      },
+    ],
   ];
   for (const [settings, expected] of cases) {
     const { tts } = await openFor('sarvam', emulator, { ...settings, warm_spare: false });
@@ -77,6 +88,9 @@ t.test('R8 sarvam: each model gets the settings that it knows, and languages the
   }
   t.same(emulator.violations.list, []);
   t.same(emulator.flagged, []);
+  await t.rejects(openFor('sarvam', emulator, { model: 'bulbul:v4-flash', pitch: 0.6 }), {
+    message: /^tts\.pitch must/,
+  });
   for (const language of ['fr-FR', null]) {
     await t.rejects(openFor('sarvam', emulator, { language }), {
       message: /^tts\.language must be one of bn-IN/,

@@ -70,7 +70,8 @@ export async function createCartesia(
       stopMessage: (context_id) => ({ context_id, cancel: true }),
       read: readMessage,
       // After five minutes of silence; which code it closes with is not documented.
-      isIdleEnd: ({ status }) => typeof status === 'number' && status >= 1000 && status <= 1006,
+      redialAfter: ({ status }) =>
+        typeof status === 'number' && status >= 1000 && status <= 1006 ? 'idle' : null,
     },
     context,
   );

@@ -73,7 +73,8 @@ export async function createElevenLabs(
         headers: { 'xi-api-key': apiKey },
         secrets: [apiKey],
         readRefusal: ({ body }) => readDetail(body),
-        readClose: (_, reason) => (/no new text|timeout/i.test(reason) ? named(IDLE) : namedIn(reason)),
+        readClose: (code, reason) =>
+          /no new text|timeout/i.test(reason) ? named(IDLE) : { ...ofSocket(code), ...namedIn(reason) },
       },
       maxContexts: MAX_CONTEXTS,
       clauseMessages: (context_id, text) => [
@@ -89,7 +90,11 @@ export async function createElevenLabs(
       stopMessage: (contextId) => closeOnce(closing, contextId),
       farewell: { close_socket: true },
       read: (message) => readMessage(message, { sampleRate, wordTiming, words, closing }),
-      isIdleEnd: (failure) => failure.vendorCode === IDLE || failure.status === 1000,
+      countsUntilLast: true,
+      redialAfter: ({ vendorCode, status, class: kind }) => {
+        if (vendorCode === IDLE || status === 1000) return 'idle';
+        return status === POLICY_VIOLATION && kind === 'transient' ? 'policy' : null;
+      },
     },
     context,
   );
@@ -97,6 +102,16 @@ export async function createElevenLabs(
 
 /** The vendor's name for a socket that was idle for longer than `inactivity_timeout`. */
 const IDLE = 'input_timeout_exceeded';
+
+/**
+ * The close code, also in an error message, with which the vendor gives a socket up whose contexts have got into
+ * disorder (RFC 6455: policy violation). What was asked is right all the same, and a new socket takes it.
+ */
+const POLICY_VIOLATION = 1_008;
+
+function ofSocket(code: unknown): { class?: FailureClass; status?: number } {
+  return code === POLICY_VIOLATION ? { class: 'transient', status: POLICY_VIOLATION } : {};
+}
 
 /** The vendor's own error names; those that are not here are mapped by their status or close code. */
 const CLASSES: Readonly<Record<string, FailureClass>> = {
@@ -108,7 +123,8 @@ const CLASSES: Readonly<Record<string, FailureClass>> = {
   max_character_limit_exceeded: 'config',
   too_many_concurrent_requests: 'rate_limit',
   system_busy: 'rate_limit',
-  max_active_conversations: 'rate_limit',
+  // The contexts of one socket; a new one has none.
+  max_active_conversations: 'transient',
   [IDLE]: 'transient',
 };
 
@@ -147,10 +163,11 @@ function readMessage(
   const contextId = typeof id === 'string' ? id : null;
   if (typeof message.error === 'string') {
     const said = typeof message.message === 'string' ? { message: message.message } : {};
-    return { contextId, error: { class: 'config', ...named(message.error), ...said } };
+    const refusal = { ...ofSocket(message.code), ...named(message.error), ...said };
+    return { contextId, error: { class: 'config', ...refusal } };
   }
   if (contextId === null) return null;
-  const isLast = message.isFinal === true;
+  const isLast = (message.isFinal ?? message.is_final) === true;
   if (isLast) options.closing.delete(contextId);
   const audio = typeof message.audio === 'string' ? Buffer.from(message.audio, 'base64') : null;
   const close = audio && audio.length > 0 && !isLast ? closeOnce(options.closing, contextId) : null;
@@ -182,10 +199,11 @@ function closeOnce(closing: Set<string>, contextId: string): object | null {
   return { context_id: contextId, close_context: true };
 }
 
-/** The vendor spells the durations in two ways (reference 5.1). Null where there is no usable alignment. */
+/** The vendor spells the times in two ways. Null where there is no usable alignment. */
 function readAlignment(alignment: unknown): CharacterTimes | null {
   const fields = recordOf(alignment);
-  const { chars, charStartTimesMs: startsMs } = fields;
+  const { chars } = fields;
+  const startsMs = fields.charStartTimesMs ?? fields.charsStartTimesMs;
   const durationsMs = fields.charDurationsMs ?? fields.charsDurationsMs;
   if (!isListOf(chars, 'string') || !isListOf(startsMs, 'number') || !isListOf(durationsMs, 'number'))
     return null;

@@ -13,6 +13,12 @@ const KEEP_ALIVE_MS = 20_000;
 /** p99 of its final is 1.17 s (reference 2). */
 const FINAL_LIMIT_MS = 1_700;
 
+/** What the vendor is told to expect; `keyterms` is a list as JSON. */
+export interface SarvamHints {
+  prompt: string | undefined;
+  keyterms: string | undefined;
+}
+
 /**
  * The older socket of Sarvam: one final for each utterance, no partials, no time stamps.
  * `asked.language` is in the realtime socket's spelling.
@@ -20,9 +26,9 @@ const FINAL_LIMIT_MS = 1_700;
 export function sarvamLegacy(
   settings: SttSettings,
   context: ProviderContext,
-  asked: { language: string; prompt: string | undefined; headers: Record<string, string> },
+  asked: SarvamHints & { language: string; headers: Record<string, string> },
 ): SpeechToText {
-  const { language, prompt, headers } = asked;
+  const { language, prompt, keyterms, headers } = asked;
   const url = vendorUrl(settings.read, {
     transport: 'ws',
     standard: settings.known.baseUrl,
@@ -37,6 +43,7 @@ export function sarvamLegacy(
       high_vad_sensitivity: settingFlag(settings, 'high_vad_sensitivity') || undefined,
       vad_signals: true,
       flush_signal: true,
+      keyterms,
     },
   });
   return {

@@ -13,13 +13,16 @@ import {
   settingText,
 } from '../../stt/stt-settings.ts';
 import { readSarvamClose, readSarvamRefusal } from './stt-errors.ts';
-import { sarvamLegacy } from './stt-legacy.ts';
+import { type SarvamHints, sarvamLegacy } from './stt-legacy.ts';
 import { sarvamRealtimeDialect } from './stt-realtime.ts';
 
 /** As large open clients send it. */
 const CHUNK_MS = 50;
 /** The vendor closes an idle socket, after a time that it does not name. */
 const KEEP_ALIVE_MS = 5_000;
+/** Of saaras:v4 (Sarvam's documentation, keyterm prompting). */
+const MAX_KEYTERMS = 50;
+const MAX_KEYTERM_CHARS = 64;
 
 /**
  * Sarvam speech to text: its realtime socket, or with `endpoint: legacy` the older one,
@@ -28,7 +31,8 @@ const KEEP_ALIVE_MS = 5_000;
  * Settings: `model` (saaras:v3-realtime; legacy saaras:v3), `language` (auto where absent), `mode` (transcribe),
  * `stream_type` (balanced), `endpointing` (vad; manual lets the call's own turn model mark the utterances),
  * `threshold`, `prefix_padding_ms`, `silence_duration_ms`, `min_speech_duration_ms` (vad only), `prompt`, `keyterms`
- * (a prompt where none is named), `high_vad_sensitivity` (legacy), `interim`, `base_url`, `timeout_ms`.
+ * (saaras:v4; for the others a prompt where none is named), `high_vad_sensitivity` (legacy), `interim`, `base_url`,
+ * `timeout_ms`.
  * Throws `bad_provider_config`.
  */
 export async function createSarvamStt(
@@ -40,7 +44,8 @@ export async function createSarvamStt(
   const language = readLanguage(settings);
   const isLegacy = settingChoice(settings, 'endpoint') === 'legacy';
   if (isLegacy && settings.read.raw('model') === undefined) settings.model = 'saaras:v3';
-  if (settings.model.endsWith('-realtime') === isLegacy) {
+  // The newest model is the same on both sockets; the one before it has a name for each.
+  if (isLegacy ? settings.model.endsWith('-realtime') : settings.model === 'saaras:v3') {
     const example = isLegacy ? 'saaras:v3' : 'saaras:v3-realtime';
     throw settings.read.refusal(
       'model',
@@ -48,10 +53,10 @@ export async function createSarvamStt(
     );
   }
   const headers = headersOf(settings);
-  const prompt = promptOf(settings);
-  if (isLegacy) return sarvamLegacy(settings, context, { language, prompt, headers });
+  const asked = { language, ...hintsOf(settings) };
+  if (isLegacy) return sarvamLegacy(settings, context, { ...asked, headers });
   const isManual = settingChoice(settings, 'endpointing') === 'manual';
-  const url = realtimeUrl(settings, { language, prompt, isManual });
+  const url = realtimeUrl(settings, { ...asked, isManual });
   return {
     name: 'sarvam',
     model: settings.model,
@@ -81,9 +86,9 @@ export async function createSarvamStt(
 
 function realtimeUrl(
   settings: SttSettings,
-  asked: { language: string; prompt: string | undefined; isManual: boolean },
+  asked: SarvamHints & { language: string; isManual: boolean },
 ): string {
-  const { language, prompt, isManual } = asked;
+  const { language, prompt, keyterms, isManual } = asked;
   const ofVad = (key: string) => (isManual ? undefined : settingNumber(settings, key));
   return vendorUrl(settings.read, {
     transport: 'ws',
@@ -100,6 +105,7 @@ function realtimeUrl(
       // They tell which audio need not be heard again when the connection breaks.
       return_timestamps: true,
       prompt,
+      keyterms,
       threshold: ofVad('threshold'),
       prefix_padding_ms: ofVad('prefix_padding_ms'),
       silence_duration_ms: ofVad('silence_duration_ms'),
@@ -125,8 +131,19 @@ function headersOf(settings: SttSettings): Record<string, string> {
   return settings.apiKey === undefined ? {} : { 'api-subscription-key': settings.apiKey };
 }
 
-/** The hint that goes with the audio: the bot's own, else the terms it expects. */
-function promptOf(settings: SttSettings): string | undefined {
-  const terms = settings.keyterms.join(', ');
-  return settingText(settings, 'prompt') ?? (terms === '' ? undefined : terms);
+/**
+ * The hints that go with the audio. The newest model takes terms as such, a few and short ones; to the others, and
+ * beyond that, they are a prompt, where the bot has none of its own.
+ */
+function hintsOf(settings: SttSettings): SarvamHints {
+  const takesTerms = settings.model === 'saaras:v4';
+  const terms = [...new Set(settings.keyterms)];
+  const taken = (takesTerms ? terms : [])
+    .filter((term) => [...term].length <= MAX_KEYTERM_CHARS)
+    .slice(0, MAX_KEYTERMS);
+  const rest = terms.filter((term) => !taken.includes(term)).join(', ');
+  return {
+    prompt: settingText(settings, 'prompt') ?? (rest === '' ? undefined : rest),
+    keyterms: taken.length === 0 ? undefined : JSON.stringify(taken),
+  };
 }

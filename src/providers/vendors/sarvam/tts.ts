@@ -13,10 +13,31 @@ import { type SarvamConnection, SarvamConnections } from './tts-connections.ts';
 
 /** A socket that was opened this long ago was open before its clause came. */
 const IDLE_FROM_MS = 1_000;
-/** The default voice of the older model (reference 5.3). */
-const V2_VOICE = 'anushka';
-/** `pace` of the older model, which has a wider range. */
-const V2_PACE: SettingRange = { minimum: 0.3, maximum: 3, fallback: 1 };
+/** What a model has beside or in place of what v3 has (Sarvam's documentation, choosing a model). */
+interface ModelTraits {
+  voice: string;
+  pace?: SettingRange;
+  /** Null where the model has none of it. */
+  pitch: SettingRange | null;
+  loudness: SettingRange | null;
+  temperature: boolean;
+}
+
+const V2: ModelTraits = {
+  voice: 'anushka',
+  pace: { minimum: 0.3, maximum: 3, fallback: 1 },
+  pitch: { minimum: -0.75, maximum: 0.75, fallback: null },
+  loudness: { minimum: 0.3, maximum: 3, fallback: null },
+  temperature: false,
+};
+const V3: ModelTraits = { voice: 'shubh', pitch: null, loudness: null, temperature: true };
+/** The vendor fixes its temperature. */
+const V4_FLASH: ModelTraits = {
+  voice: 'shubh_enhi_ads',
+  pitch: { minimum: -0.5, maximum: 0.5, fallback: null },
+  loudness: { minimum: 0.1, maximum: 2.5, fallback: null },
+  temperature: false,
+};
 /** Of one message. */
 const MAX_TEXT_CHARS = 2_500;
 
@@ -25,8 +46,8 @@ const MAX_TEXT_CHARS = 2_500;
  * clause that is stopped costs its socket, and a warm spare takes the next one.
  *
  * Settings: `voice` (shubh), `model` (bulbul:v3), `language` (required), `sample_rate` (the leg's), `pace` or `speed`
- * (1), `temperature` (0.6; v3), `pitch` and `loudness` (v2), `min_buffer_size` (50), `max_chunk_length` (150),
- * `warm_spare` (true), `base_url`, `api_key`; ranges in vendor.ts. Throws `bad_provider_config`.
+ * (1), `temperature` (0.6; v3), `pitch` and `loudness` (v2 and v4-flash), `min_buffer_size` (50), `max_chunk_length`
+ * (150), `warm_spare` (true), `base_url`, `api_key`; ranges in vendor.ts. Throws `bad_provider_config`.
  */
 export async function createSarvamTts(
   known: TtsModels,
@@ -108,25 +129,22 @@ function configData(
   model: string,
   sampleRate: number,
 ): Record<string, unknown> {
-  const isV2 = model.startsWith('bulbul:v2');
+  const traits = model.startsWith('bulbul:v2') ? V2 : model.startsWith('bulbul:v4') ? V4_FLASH : V3;
   const paceKey = settings.raw('pace') === undefined ? 'speed' : 'pace';
   const language = vendorLanguage(settings, known);
   return present({
     // Guides and SDK disagree about the name; both are sent with one value (reference 5.3).
     target_language_code: language,
     language_code: language,
-    speaker: settings.voice(isV2 ? V2_VOICE : undefined).toLowerCase(),
+    speaker: settings.voice(traits.voice).toLowerCase(),
     model,
     speech_sample_rate: sampleRate,
     // The vendor's default is mp3.
     output_audio_codec: 'linear16',
-    pace: settings.ranged(paceKey, isV2 ? V2_PACE : settings.range('pace')),
-    ...(isV2
-      ? {
-          pitch: settings.ranged('pitch'),
-          loudness: settings.ranged('loudness'),
-        }
-      : { temperature: settings.ranged('temperature') }),
+    pace: settings.ranged(paceKey, traits.pace ?? settings.range('pace')),
+    pitch: traits.pitch ? settings.ranged('pitch', traits.pitch) : undefined,
+    loudness: traits.loudness ? settings.ranged('loudness', traits.loudness) : undefined,
+    temperature: traits.temperature ? settings.ranged('temperature') : undefined,
     min_buffer_size: settings.ranged('min_buffer_size'),
     max_chunk_length: settings.ranged('max_chunk_length'),
   });

@@ -1,6 +1,7 @@
 import type { SttModels } from '../../stt/stt-models.ts';
 import type { TtsModels } from '../../tts/tts-models.ts';
 import { cloudProvider, type Vendor } from '../../vendor.ts';
+import { SARVAM_SPEAKERS } from './speakers.ts';
 
 const BASE_URL = 'wss://api.sarvam.ai';
 
@@ -18,7 +19,7 @@ const SAARAS: SttModels = {
   account: 'sarvam',
   baseUrl: BASE_URL,
   defaultModel: 'saaras:v3-realtime',
-  models: ['saaras:v3-realtime', 'saaras:v4-realtime', 'saaras:v3', 'saaras:v4'],
+  models: ['saaras:v3-realtime', 'saaras:v4', 'saaras:v3'],
   languages: ['auto', ...HEARD_LANGUAGES],
   sampleRates: [8_000, 16_000],
   isStreaming: true,
@@ -48,16 +49,14 @@ const BULBUL: TtsModels = {
   defaultModel: 'bulbul:v3',
   models: [
     { name: 'bulbul:v3', takesLanguage: true, realtime: true },
+    { name: 'bulbul:v4-flash', takesLanguage: true, realtime: true },
     { name: 'bulbul:v2', takesLanguage: true, realtime: true },
   ],
   defaultVoice: 'shubh',
-  voices: {
-    'bulbul:v3': ['shubh', 'aditya', 'ritu', 'priya', 'neha', 'rahul'],
-    'bulbul:v2': ['anushka', 'manisha', 'vidya', 'arya', 'abhilash', 'karun', 'hitesh'],
-  },
+  voices: SARVAM_SPEAKERS,
   languages: SPOKEN_LANGUAGES,
   sampleRates: [8_000, 16_000, 22_050, 24_000],
-  // `pace` and `temperature` are those of v3; the older model has a wider pace (tts.ts), `pitch` and `loudness`.
+  // `pace` and `temperature` are those of v3; what the other models have in their place stands in tts.ts.
   settings: {
     pace: { minimum: 0.5, maximum: 2, fallback: 1 },
     temperature: { minimum: 0.01, maximum: 1, fallback: 0.6 },

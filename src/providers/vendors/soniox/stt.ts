@@ -27,7 +27,7 @@ const CONTEXT_KEYS = ['general', 'text', 'terms', 'translation_terms'];
  * sooner.
  *
  * Settings: `model` (stt-rt-v5), `language_hints` (the bot's language where absent), `strict_hints` (false),
- * `endpoint_detection` (true), `max_endpoint_delay_ms` (1000), `endpoint_sensitivity` (0), `context` {general, text,
+ * `endpoint_detection` (true), `max_endpoint_delay_ms` (1000), `endpoint_sensitivity`, `context` {general, text,
  * terms, translation_terms}, `keyterms` (join the terms of the context), `interim`, `base_url`, `timeout_ms`.
  * Throws `bad_provider_config`.
  */

@@ -15,7 +15,8 @@ const MODELS: SttModels = {
     strict_hints: { kind: 'flag', fallback: false },
     endpoint_detection: { kind: 'flag', fallback: true },
     max_endpoint_delay_ms: { kind: 'number', minimum: 500, maximum: 3_000, fallback: 1_000, whole: true },
-    endpoint_sensitivity: { kind: 'number', minimum: -1, maximum: 1, fallback: 0 },
+    // The vendor's own is 0, and models that know no such setting refuse it.
+    endpoint_sensitivity: { kind: 'number', minimum: -1, maximum: 1, fallback: null },
     context: { kind: 'object' },
   },
 };
