@@ -16,7 +16,7 @@ const USAGE = `usage: node setup.mjs [demo|test|bench|stack] [--only STEP] [--qu
   bench       and what "npm run bench" needs
   stack       what "demo" needs, and the media stack: Redis, livekit-server, livekit-sip, SIP telephones
 
-  --only STEP one step alone: packages, npm, native, build, models, runner, stack
+  --only STEP one step alone: packages, npm, native, build, models, runner, python, stack
   --quiet     say nothing unless a step fails`;
 
 const EXIT_USAGE = 2;

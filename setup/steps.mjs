@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages, missingPackages, unpackedEnvironment } from './debian-packages.mjs';
+import { hasPythonClients, installPythonClients, pythonClientsInputs } from './python-clients.mjs';
 import { PROJECT, runCommand } from './run-command.mjs';
 import { buildProgram, builtFolder, goTrouble, stackPrograms, unbuiltPrograms } from './stack-programs.mjs';
 import { filesIn, fingerprint, isCurrent, writeStamp } from './stamps.mjs';
@@ -19,7 +20,7 @@ const launcher = at('trunkline');
 export function setupSteps(purpose) {
   const packages = packagesStep(purpose === 'stack' ? 'demo' : purpose);
   const steps = [packages, npmStep(), nativeStep(), buildStep(), modelsStep()];
-  if (purpose === 'test') steps.push(runnerStep());
+  if (purpose === 'test') steps.push(runnerStep(), pythonStep());
   if (purpose === 'test' || purpose === 'stack') steps.push(stackStep(purpose));
   return steps;
 }
@@ -177,6 +178,22 @@ function runnerStep() {
     async run({ say }) {
       await runCommand(launcher, ['node', 'node_modules/tap/dist/esm/run.mjs', 'build'], { say });
       writeStamp('runner', inputs());
+    },
+  };
+}
+
+function pythonStep() {
+  return {
+    name: 'python',
+    title: "the vendors' clients for Python (pip, wheels by their hashes)",
+    advice: 'check that the Python package index can be reached ("pip download websockets").',
+    plan: () =>
+      hasPythonClients() && isCurrent('python', pythonClientsInputs())
+        ? ''
+        : "install the vendors' clients for Python into .cache/python-clients (20 MB to fetch)",
+    async run(context) {
+      await installPythonClients(context);
+      writeStamp('python', pythonClientsInputs());
     },
   };
 }

@@ -59,7 +59,7 @@ const CONFIG: Fields = {
   loudness: { type: 'number', min: 0.1, max: 3 },
   temperature: { type: 'number', min: 0.01, max: 1 },
   enable_preprocessing: { type: 'boolean' },
-  dict_id: { type: 'string' },
+  dict_id: { type: 'string', nullable: true },
   min_buffer_size: { type: 'integer', min: 1 },
   max_chunk_length: { type: 'integer', min: 1 },
 };
@@ -174,7 +174,8 @@ export class SarvamTtsSession {
     for (let next = this.queue.shift(); next && !this.ended; next = this.queue.shift()) {
       if (next !== 'final') await this.speak(next.text);
       else if (this.parts.completionEvent) {
-        this.send({ type: 'event', data: { event_type: 'final', message: 'done', timestamp: 'now' } });
+        const timestamp = new Date().toISOString();
+        this.send({ type: 'event', data: { event_type: 'final', message: 'done', timestamp } });
       }
     }
     this.working = false;
