@@ -133,9 +133,11 @@ t.test('D-35 soniox: the first frame, later frames and their order are checked',
   t.equal(emulator.violations.take().length, 6);
 
   const streams = [connect(url), connect(url)];
+  // A null is as good as nothing: official clients send some.
+  const nulls = { translation: null, language_hints: null, context: { text: null, terms: null } };
   for (const stream of streams) {
     await stream.status;
-    stream.socket.send(JSON.stringify(config));
+    stream.socket.send(JSON.stringify({ ...config, ...nulls }));
   }
   await emulator.log.waitFor(() => emulator.log.messages('in').filter((json) => json.api_key).length >= 7);
   await refused(JSON.stringify(config), 429);
