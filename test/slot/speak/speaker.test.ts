@@ -124,6 +124,15 @@ t.test('RT-40 RT-39 the voice gets words, the record keeps what was written', as
   t.ok(filtered.length >= 1);
 });
 
+t.test('RT-39 a reply that ends behind a stray brace is said and written to its last word', async (t) => {
+  const { voice, given } = timedVoice();
+  const call = spokenCall(t, { tts: voice, speakable: speakableOptions('en-IN') });
+  const reply = call.speaker.say('answer', () => saying('The plan { costs', 'nothing at all'));
+  t.equal(await reply.ended, 'played');
+  t.same(given, ['The plan', 'costs nothing at all']);
+  t.equal(call.ledger.heardText(reply.id), 'The plan { costs nothing at all');
+});
+
 t.test('RT-45 an aside bridges a wait and is no part of the answer', async (t) => {
   const { voice, given } = timedVoice();
   const asides: string[] = [];
