@@ -73,6 +73,12 @@ function cleanOnce(text: string, words: PackWords, counts: FilterCounts): string
       return put.replace(/\$(\d)/g, (_, group: string) => String(match[Number(group)] ?? ''));
     });
   let clean = text.normalize('NFC');
+  // Most clauses have no sign that any filter but these looks for.
+  if (ORDINARY.test(clean)) {
+    if (clean.includes('--')) clean = take('markdown', clean, TABLE_RULE, '');
+    for (const [pattern, put] of LINE_MARKS) clean = take('markdown', clean, pattern, put);
+    return tidy(clean);
+  }
   clean = take('unsafe', clean, /&(?:amp|#38);/gi, '&');
   clean = take('unsafe', clean, /&(?:nbsp|#160|lt|#60|gt|#62);/gi, ' ');
   clean = take('unsafe', clean, /&(?:quot|#34|apos|#39);/gi, "'");
@@ -85,6 +91,7 @@ function cleanOnce(text: string, words: PackWords, counts: FilterCounts): string
   });
   clean = take('unsafe', clean, /<[a-z/!?][^<>]{0,200}>/gi, ' ');
   if (clean.includes('--')) clean = take('markdown', clean, TABLE_RULE, '');
+  for (const [pattern, put] of LINE_MARKS) clean = take('markdown', clean, pattern, put);
   for (const [pattern, put] of MARKDOWN) clean = take('markdown', clean, pattern, put);
   clean = take('emoji', clean, EMOTICON, '');
   clean = take('emoji', clean, EMOJI, ' ');
@@ -92,6 +99,9 @@ function cleanOnce(text: string, words: PackWords, counts: FilterCounts): string
   for (const [pattern, put] of UNSAFE) clean = take('unsafe', clean, pattern, put);
   return tidy(clean);
 }
+
+/** Words, numbers and the signs of sentences; a full stop within a word may be an address. */
+const ORDINARY = /^(?:(?![\u2100-\u214f])[\p{L}\p{M}\p{N} \n\t,!?'’-]|\.(?![\p{L}\p{M}\p{N}]))*$/u;
 
 type Replacement = readonly [RegExp, string];
 
@@ -116,9 +126,13 @@ const LINK_MARKS: readonly Replacement[] = [
 ];
 
 const TABLE_RULE = /^[|:\s-]{0,200}--[|:\s-]{0,200}$/gm;
-const MARKDOWN: readonly Replacement[] = [
+/** Of lists and quotations, before the first word of a line. */
+const LINE_MARKS: readonly Replacement[] = [
   [/^[ \t]{0,20}[>#*+•‣▪◦–—-][ \t>#*+•‣▪◦–—-]{0,20}[ \t]/gm, ''],
   [/^[ \t]{0,20}(\d{1,2})[.)][ \t]{1,20}(?=\S)/gm, '$1, '],
+];
+
+const MARKDOWN: readonly Replacement[] = [
   // Masked digits are written with stars too; the number rules know "XX".
   [/(?<!\*)\*{3,24}[ -]?(?=\d{2,6}(?![\d*]))/g, 'XX'],
   [/(\d)\s?\*\s?(?=\d)/g, '$1 × '],
