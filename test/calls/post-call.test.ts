@@ -103,8 +103,12 @@ t.test('R94 a slot that is killed over the work after a call leaves a result wit
   t.equal(result.disconnected_by, 'customer', 'how the call ended stays true');
   t.strictSame(result.post_call_analysis, {});
   t.match(
-    result.transcript.map(({ text }) => text),
-    ['Good morning.', 'please call me back', String],
+    result.transcript.slice(0, 2).map(({ text }) => text),
+    ['Good morning.', 'please call me back'],
+  );
+  t.ok(
+    result.transcript.every(({ text }) => text !== ''),
+    'as in any other result',
   );
   t.ok(result.events.some(({ event }) => event === 'slot_died'));
 });
