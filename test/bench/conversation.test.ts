@@ -8,7 +8,7 @@ t.setTimeout(290_000);
 t.test('the conversation bench in its quick form measures every figure', async (t) => {
   let fleet: BenchFleet | undefined;
   t.teardown(() => fleet?.stop());
-  const plan = { calls: 2, atOnce: 2, roundsPerCall: 1, share: 0.04, noiseMinutes: 1 };
+  const plan = { calls: 2, atOnce: 2, roundsPerCall: 1, share: 0.03, noiseMinutes: 1 };
   const figures = await benchConversation(
     plan,
     (sentence) => t.comment(sentence),
