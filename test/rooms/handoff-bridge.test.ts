@@ -179,12 +179,10 @@ t.test(
     const rooms = () => harness.media.listRooms();
     const before = new Set((await rooms()).map(({ name }) => name));
     const { call } = await handoff.askOnSocket();
-    let room = '';
-    for (let tries = 0; room === '' && tries < 100; tries++) {
-      room = (await rooms()).find(({ name }) => name.startsWith('call-') && !before.has(name))?.name ?? '';
-      if (room === '') await call.until(() => false, 100);
-    }
-    t.not(room, '', 'the caller waits in a room');
+    // A room of an earlier test may be back for a moment, when the SDK of its agent takes up a connection that is over.
+    const isNew = ({ name }: { name: string }) =>
+      name.startsWith('call-') && !before.has(name) && !desk.calls.has(name.slice('call-'.length));
+    const room = await until(async () => (await rooms()).find(isNew)?.name, 'the caller waits in a room');
     const callId = room.slice('call-'.length);
     await harness.appliance.until((health) => health.outbox?.handoffs_pending === 1);
     const hold = call.heard.samples.length;
