@@ -14,9 +14,8 @@ export const DialoutRequest = Type.Object(
     bot_id: Type.String({ pattern: BOT_ID_PATTERN.source, description: 'Passed to the config endpoint' }),
     to_number: Type.String({ pattern: PHONE_NUMBER_PATTERN, description: 'Number to dial; E.164 is best' }),
     from_number: Type.Optional(
-      Type.String({
-        pattern: PHONE_NUMBER_PATTERN,
-        description: 'Caller ID; the default trunk number where it is left out',
+      Type.Union([Type.String({ pattern: PHONE_NUMBER_PATTERN }), Type.Null()], {
+        description: 'Caller ID; the default trunk number where it is left out or null',
       }),
     ),
     connected_event: Type.Optional(

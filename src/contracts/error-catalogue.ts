@@ -47,6 +47,8 @@ export const ERRORS = {
   origin_not_allowed: { status: 403, owner: 'caller', title: 'Pages of this origin may not use the widget' },
   media_token_failed: { status: 500, owner: 'operator', title: 'The media server token could not be made' },
   already_attached: { status: 409, owner: 'caller', title: 'The call has a bot already' },
+  session_in_use: { status: 409, owner: 'caller', title: 'The session id belongs to another call' },
+  link_expired: { status: 410, owner: 'caller', title: 'The link has expired' },
   room_gone: { status: 409, owner: 'caller', title: 'The room of the call is gone' },
   reservation_expired: { status: 410, owner: 'caller', title: 'The reservation has expired' },
   draining: { status: 503, owner: 'operator', title: 'The host is draining' },

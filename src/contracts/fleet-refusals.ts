@@ -68,10 +68,26 @@ export const REFUSALS = {
     body: { error: 'Media server is not configured on this host', code: 'media_not_configured' },
   },
   alreadyAttached: { status: 409, body: { error: 'Already attached', code: 'already_attached' } },
+  sessionInUse: {
+    status: 409,
+    body: {
+      error: 'Session in use',
+      code: 'session_in_use',
+      detail: 'a call with this session id lives on this host',
+    },
+  },
   roomGone: { status: 409, body: { error: 'Room gone', code: 'room_gone' } },
   reservationExpired: {
     status: 410,
     body: { error: 'Reservation expired', code: 'reservation_expired' },
+  },
+  recordingGone: {
+    status: 404,
+    body: {
+      error: 'Not found',
+      code: 'not_found',
+      detail: 'this recording is not, or no longer, on this host',
+    },
   },
   methodNotAllowed: { status: 405, body: { error: 'Method not allowed', code: 'method_not_allowed' } },
   internal: { status: 500, body: { error: 'Internal error', code: 'internal' } },
@@ -89,6 +105,18 @@ export function mediaRefusal(code: 'media_unavailable' | 'config_failed', detail
     status: code === 'config_failed' ? 502 : 503,
     body: { error, code, detail, retry_after_seconds: RETRY_AFTER_SECONDS },
   };
+}
+
+/** Why a link to a recording does not let in, and what does. */
+export function linkRefusal(verdict: 'expired' | 'altered'): Refusal {
+  if (verdict === 'expired') {
+    const detail =
+      'this link has ended; ask for the same path without its query and with the core secret in X-Core-Secret';
+    return { status: 410, body: { error: 'Link expired', code: 'link_expired', detail } };
+  }
+  const detail =
+    'this is no link as this host has signed it; take recording_url of the result unchanged, or send the core secret';
+  return { status: 403, body: { error: 'Unauthorized', code: 'forbidden', detail } };
 }
 
 /** The host could serve, but must not now (RT-71); `detail` says what is short. */

@@ -1,6 +1,14 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { DIALOUT_PATH, DialoutAccepted, DialoutRequest } from './dialout.ts';
-import { BOT_ID_PATTERN, FLEET_HEALTH_PATH, PARTNER_PATH, SOCKET_PATH } from './http-names.ts';
+import { HostSessions } from './fleet-sessions.ts';
+import {
+  BOT_ID_PATTERN,
+  FLEET_HEALTH_PATH,
+  PARTNER_PATH,
+  RECORDINGS_PATH,
+  SESSIONS_PATH,
+  SOCKET_PATH,
+} from './http-names.ts';
 import {
   ATTACH_PATH,
   AttachRequest,
@@ -58,7 +66,13 @@ const CAPACITY = { description: '`At capacity`: no free call slot; nothing is qu
 const AWAY = { description: 'No media server is set up, it does not answer, or the host takes no calls now' };
 const NO_CONFIG = { description: 'The bot’s config, or the bot of the number, cannot be had' };
 const NO_BOT = { description: 'No such bot' };
-const TAKEN = { description: 'The room has another bot (`already_attached`), or is gone (`room_gone`)' };
+const TAKEN = {
+  description:
+    'The room has another bot (`already_attached`) or is gone (`room_gone`), or a call with this session id lives on this host (`session_in_use`)',
+};
+const IN_USE = {
+  description: 'A call with this `_campaign_session_id` lives on this host (`session_in_use`)',
+};
 const GONE = { description: 'The reservation has expired' };
 const IN_ROOM = { description: 'The bot stands in the room', schema: RoomCallAccepted };
 
@@ -69,6 +83,41 @@ export const HEALTH_ROUTE = fleetRoute({
   summary: 'How many calls this host can take',
   auth: ANYBODY,
   responses: { 200: { description: 'The state of the host', schema: FleetHealthSchema } },
+});
+
+export const SESSIONS_ROUTE = fleetRoute({
+  method: 'GET',
+  path: SESSIONS_PATH,
+  operationId: 'listHostSessions',
+  summary: 'Which sessions this host still has',
+  description: 'The control plane asks before it gives a call up as lost, or a session id to another call.',
+  auth: ORDER,
+  responses: { 200: { description: 'By session id', schema: HostSessions } },
+});
+
+export const RECORDING_ROUTE = fleetRoute({
+  method: 'GET',
+  path: `${RECORDINGS_PATH}{year}/{month}/{day}/{file}`,
+  operationId: 'getHostRecording',
+  summary: 'A recording of this host, as WAV',
+  description:
+    'The `recording_url` of calls whose config came from elsewhere leads here: its query (`expires`, `signature`) lets in until it ends. The core secret lets in without it. Honours Range.',
+  auth: ANYBODY,
+  params: Type.Object({
+    year: Type.String({ pattern: '^[0-9]{4}$' }),
+    month: Type.String({ pattern: '^[0-9]{2}$' }),
+    day: Type.String({ pattern: '^[0-9]{2}$' }),
+    file: Type.String({ pattern: '^[A-Za-z0-9-]{1,100}[.]wav$' }),
+  }),
+  responses: {
+    200: { description: 'The whole recording', contentType: 'audio/wav' },
+    206: { description: 'The part that Range names', contentType: 'audio/wav' },
+    403: { description: 'The link is not as this host has signed it' },
+    404: { description: 'The recording is not, or no longer, on this host' },
+    410: { description: 'The link has expired (`link_expired`)' },
+    416: { description: 'The range lies behind the end' },
+    429: { description: 'Too many recordings are being read at once' },
+  },
 });
 
 export const DIALOUT_ROUTE = fleetRoute({
@@ -91,6 +140,7 @@ export const DIALOUT_ROUTE = fleetRoute({
   },
   responses: {
     200: { description: 'The call runs in the background', schema: DialoutAccepted },
+    409: IN_USE,
     429: { description: '`At capacity`: no free call slot; the call is not queued' },
     503: { description: 'SIP is not configured on this host, or the host takes no calls now' },
   },
@@ -277,6 +327,8 @@ export const FLEET_ROUTES: readonly FleetRoute[] = [
   RELEASE_ROUTE,
   HANGUP_ROUTE,
   HEALTH_ROUTE,
+  SESSIONS_ROUTE,
+  RECORDING_ROUTE,
   DIALOUT_ROUTE,
   SOCKET_ROUTE,
   PARTNER_ROUTE,

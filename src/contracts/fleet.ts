@@ -1,3 +1,5 @@
+import type { ErrorCode } from './error-catalogue.ts';
+
 /** Answer of `GET /health/fleet` (R163, D-24). Callers may depend on `fleet_available` alone. */
 export interface FleetHealth {
   status: 'ok' | 'degraded' | 'draining';
@@ -12,6 +14,8 @@ export interface FleetHealth {
   /** The media server as this host last saw it; null where none is set up. */
   media?: FleetMedia | null;
   outbox?: { results_pending: number; results_oldest_seconds: number; handoffs_pending: number };
+  /** Calls that their config endpoint has turned away since the start, by error code: they leave no result. */
+  refused_calls?: Partial<Record<ErrorCode, number>>;
   models?: Record<string, 'ready' | 'missing' | 'off'>;
   /** Providers that the slots of this host have asked lately. */
   providers?: FleetProvider[];

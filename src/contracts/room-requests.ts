@@ -72,7 +72,7 @@ export const AttachRequest = Type.Object(
       description: 'A repeat with the same one is no second call',
     }),
     to_number: PhoneNumber,
-    from_number: Type.Optional(PhoneNumber),
+    from_number: Type.Optional(Type.Union([PhoneNumber, Type.Null()])),
     customer_identity: Name('Who of the room is the customer'),
     campaign_id: Type.Optional(Type.String({ maxLength: 200 })),
     campaign_call_id: Type.Optional(Type.String({ maxLength: 200 })),

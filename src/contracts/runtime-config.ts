@@ -187,6 +187,9 @@ export const ReEngagement = Type.Object(
 const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 const FlatMap = Type.Record(Type.String(), Type.Unknown());
+const Context = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Flat: texts, numbers, booleans and null. What was nested has dotted names beside its JSON',
+});
 
 /** A direct prompt in its two halves; `system_prompt` is one after the other. Absent for bots with a policy. */
 export const PromptParts = Type.Object(
@@ -271,10 +274,13 @@ export const RuntimeConfig = Type.Object(
     post_call_cache_enabled: Type.Boolean(),
     post_call_cache_version: Nullable(Type.String()),
     post_call_cache: Nullable(FlatMap),
-    live_prompt_cache_state: Nullable(FlatMap),
-    sip_context: FlatMap,
-    call_context: FlatMap,
-    crm_context: FlatMap,
+    live_prompt_cache_state: Type.Object(
+      { cache_name: Nullable(Type.String()), expires_at: Nullable(Type.String()) },
+      { additionalProperties: true, description: 'Both null where the provider holds no entry' },
+    ),
+    sip_context: Context,
+    call_context: Context,
+    crm_context: Context,
     knowledge: FlatMap,
     callback_detection_enabled: Type.Boolean(),
     callback_detection: Type.Optional(Nullable(FlatMap)),

@@ -1,4 +1,5 @@
 import type { DisconnectedBy } from './call-results.ts';
+import type { ErrorCode } from './error-catalogue.ts';
 import type { DeskAnswer } from './handoff.ts';
 import type { HangupCause } from './hangup-orders.ts';
 import type { ProviderHealthEntry, ProviderOutcome } from './provider-health.ts';
@@ -24,8 +25,10 @@ export interface SlotInit {
   coreSecret: string;
   /** Origins that may be given the core secret (D-52). */
   ownOrigins: string[];
-  /** Base of `recording_url`; empty in a worker without a control plane of its own. */
+  /** Base of `recording_url` of calls that the own control plane has a record of; empty in a worker without one. */
   baseUrl: string;
+  /** Config URLs that lead to the own control plane; a main of an earlier version does not say. */
+  ownConfigUrls?: string[];
 }
 
 /** The upgrade request of a call, sent together with its socket. */
@@ -149,6 +152,8 @@ export type SlotToMain =
   | { v: number; type: 'room_joined'; callId: string }
   /** A room call that did not come about; `finished` follows. `code` is one of contracts/wire.ts CLOSE. */
   | { v: number; type: 'room_refused'; callId: string; code: number; reason: string }
+  /** The config endpoint has turned a call away, on whatever line. */
+  | { v: number; type: 'config_refused'; callId: string; error: ErrorCode }
   /** Notes for the agent desk lie in the spool folder of the call; told again for each new one. */
   | { v: number; type: 'desk_notes'; callId: string }
   /** The carrier's own id of a partner call: a later socket with the same id takes the call over (RT-80). */

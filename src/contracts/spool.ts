@@ -55,7 +55,10 @@ export interface JournalCall {
   trunkId?: string;
   ringingAt?: string;
   webhookUrl: string;
-  /** The `recording_url` and `recording_key` that the result names, or null where recording is off. */
+  /**
+   * The `recording_url` and `recording_key` that the result names. Where the URL is null, main signs one: the control
+   * plane of the call is another one, and cannot give the recording out.
+   */
   recordingUrl: string | null;
   recordingKey: string | null;
   maxCallSeconds: number;

@@ -126,7 +126,7 @@ export const FleetHealthSchema = Type.Object(
   {
     title: 'FleetHealth',
     description:
-      'Holders of the core secret and the host itself see `workers`, `outbox`, `media`, `models` and `providers` too',
+      'Holders of the core secret and the host itself see `workers`, `outbox`, `media`, `refused_calls`, `models` and `providers` too',
     additionalProperties: true,
   },
 );

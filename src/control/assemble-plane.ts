@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { HostSessions } from '../contracts/fleet-sessions.ts';
 import { isoNow, monotonicMs } from '../platform/clock.ts';
 import { createGuardedHttp, type GuardedHttp } from '../platform/guarded-http.ts';
 import type { KeyValueStore } from '../platform/key-value-store.ts';
@@ -14,13 +15,14 @@ import { demoBot } from './bots/demo-bot.ts';
 import { startRescueAudio } from './bots/rescue-audio.ts';
 import { startBots } from './bots/start-bots.ts';
 import { createCallRecordStore } from './calls/lmdb-call-store.ts';
-import { keepCallbackRequest } from './campaigns/callback-requests.ts';
+import { settleCallback } from './campaigns/callback-requests.ts';
 import { createCampaignStore } from './campaigns/campaign-store.ts';
 import { crmSecretRoutes } from './crm/crm-secret-routes.ts';
 import { createCrmSecrets } from './crm/crm-secrets.ts';
 import { createCrmPrefetch } from './crm/prefetch.ts';
 import { pushRoutes } from './crm/push-routes.ts';
 import { pushTrialRoutes } from './crm/trial-routes.ts';
+import { createSessionFinder } from './fleet/find-sessions.ts';
 import { createFleet, fleetUrls } from './fleet/place-on-fleet.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Authenticator } from './http/authenticate.ts';
@@ -54,6 +56,8 @@ export interface PlaneParts {
   outboundHttp?: GuardedHttp;
   /** The port of the fleet ingress in the same process, once it is open. */
   ownFleetPort?: () => number | null;
+  /** What the slots of the same process have of calls; null while they are still starting. */
+  ownSessions?: () => Promise<HostSessions | null>;
 }
 
 /** All features of the control plane, put together; what they have in common with the outside are their routes. */
@@ -146,6 +150,12 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
   });
   const calls = createCallRecordStore(store, { afterWrite: webhookService.afterWrite });
   const campaigns = createCampaignStore(store);
+  const sessions = createSessionFinder({
+    own: parts.ownSessions,
+    urls: () => (settings.role === 'control' ? fleetUrls(settings, null) : settings.fleetUrls),
+    coreSecret: settings.coreSecret,
+    nowMs: monotonicMs,
+  });
   const records = await startCallRecords({
     store,
     calls,
@@ -156,8 +166,9 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     recordingsFolder,
     exportsFolder: join(settings.dataDir, 'exports'),
     dispositionRules: async (id) => (await bots.cached.get(id))?.auto_dispositions ?? [],
-    keepCallback: (record) => keepCallbackRequest(campaigns, record),
+    settleCallback: (record) => settleCallback(campaigns, record),
     strict: settings.strictResults,
+    liveSessions: async () => (await sessions.ask())?.live ?? null,
   });
   const media = startMedia({
     store,
@@ -174,6 +185,7 @@ export async function assemblePlane(parts: PlaneParts): Promise<Plane> {
     configRoute({
       bots: bots.cached,
       calls,
+      sessions,
       campaigns,
       livePromptCaches: bots.livePromptCaches,
       prefetch,

@@ -3,7 +3,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { CallRecordStore } from './calls/call-store.ts';
 import { callContentRoutes } from './calls/content-routes.ts';
-import { startLostCallsSweep } from './calls/lost-calls.ts';
+import { type LostCallsParts, startLostCallsSweep } from './calls/lost-calls.ts';
 import { type ReceiveResultsParts, resultsRoute } from './calls/receive-results.ts';
 import { type CallRouteParts, callRecordRoutes } from './calls/record-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
@@ -24,11 +24,11 @@ export interface CallRecordsParts {
   exportsFolder: string;
   /** The bot's `auto_dispositions`. */
   dispositionRules: ReceiveResultsParts['dispositionRules'];
-  keepCallback: ReceiveResultsParts['keepCallback'];
+  settleCallback: ReceiveResultsParts['settleCallback'];
   /** `STRICT_RESULTS`. */
   strict: boolean;
-  /** Whether a call is known to go on in a slot or a room; it is not given up as lost then. */
-  isLive?: (sessionId: string) => boolean;
+  /** Sessions whose callers may be talking, wherever: they are not given up as lost. Null where nobody can tell now. */
+  liveSessions: LostCallsParts['liveSessions'];
 }
 
 export interface CallRecords {
@@ -43,19 +43,14 @@ export async function startCallRecords(parts: CallRecordsParts): Promise<CallRec
   const exports = createExportStore(store);
   const runner = new ExportRunner({ calls, exports, folder: parts.exportsFolder, logger, nowIso });
   await runner.start();
-  const sweep = startLostCallsSweep({
-    calls,
-    logger,
-    nowIso,
-    ...(parts.isLive ? { isLive: parts.isLive } : {}),
-  });
+  const sweep = startLostCallsSweep({ calls, logger, nowIso, liveSessions: parts.liveSessions });
   return {
     routes: [
       resultsRoute({
         calls,
         recordingsFolder,
         dispositionRules,
-        keepCallback: parts.keepCallback,
+        settleCallback: parts.settleCallback,
         guard,
         strict,
         logger,

@@ -22,6 +22,8 @@ export interface HealthSources {
   /** Spool folders that wait: of another version, or failing to be taken in. */
   foreignFolders: number;
   failedFolders: number;
+  /** By error code. */
+  refusedCalls: NonNullable<FleetHealth['refused_calls']>;
   providers: readonly ProviderHealthEntry[];
   startedAt: string;
 }
@@ -52,6 +54,7 @@ export function fleetHealth(sources: HealthSources, detailed: boolean): FleetHea
             handoffs_pending: sources.handoffs,
           },
           media: sources.media,
+          refused_calls: sources.refusedCalls,
           models,
           providers: fleetProviders(sources.providers, Date.now()),
         }

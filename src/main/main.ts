@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FleetHealth } from '../contracts/fleet.ts';
+import type { HostSessions } from '../contracts/fleet-sessions.ts';
 import { CONFIG_PATH } from '../contracts/http-names.ts';
 import type { SlotInit } from '../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../contracts/versions.ts';
@@ -11,12 +12,14 @@ import { monotonicMs, sleepMs, within } from '../platform/clock.ts';
 import { type KeyValueStore, openKeyValueStore } from '../platform/key-value-store.ts';
 import type { Logger } from '../platform/logger.ts';
 import { loadModelPath } from '../platform/model-files.ts';
-import { hostPort, type Settings } from '../platform/settings.ts';
+import { hostPort, type ListenAddress, type Settings } from '../platform/settings.ts';
 import { type DataFolders, makeDataFolders } from './data-folders.ts';
 import { fleetHealth } from './fleet-health.ts';
 import { DeskRelay } from './handoff/desk-relay.ts';
 import { watchHostPressure } from './host-pressure.ts';
-import { openFleetIngress } from './ingress/fleet-ingress.ts';
+import { hostSessions } from './host-sessions.ts';
+import { type FleetIngress, openFleetIngress } from './ingress/fleet-ingress.ts';
+import { readRecordingKey } from './outbox/recording-links.ts';
 import { ResultsOutbox } from './outbox/results-outbox.ts';
 import { removeFolder, SpoolIntake } from './outbox/spool-intake.ts';
 import { PromptCacheBroker } from './providers/prompt-cache-broker.ts';
@@ -26,6 +29,7 @@ import {
   takeProviderHealth,
   tellProviderHealth,
 } from './providers/provider-health-table.ts';
+import { RefusedCalls } from './refused-calls.ts';
 import { type RoomBounds, type Rooms, startRooms } from './rooms/start-rooms.ts';
 import { OrphanCalls } from './slots/orphan-calls.ts';
 import { END_BOUNDS, type EndBounds, startProgressWatch } from './slots/progress-watch.ts';
@@ -100,6 +104,7 @@ export async function startMain(settings: Settings, options: MainOptions): Promi
         logger,
         recordingsFolder: folders.recordings,
         ownFleetPort: () => fleet?.port ?? null,
+        ...(settings.role === 'control' ? {} : { ownSessions: async () => fleet?.sessions() ?? null }),
       });
       ends.push({ name: 'control', end: () => started.close() });
       control = started;
@@ -141,6 +146,7 @@ async function requireModels(settings: Settings): Promise<void> {
 interface Fleet {
   port: number;
   health(): FleetHealth;
+  sessions(): Promise<HostSessions>;
   drain(): Promise<void>;
   abandon(): void;
 }
@@ -159,6 +165,7 @@ async function startFleet(
   const init = slotInit(settings, control);
   const bounds = { ...END_BOUNDS, ...options.bounds };
   let draining = false;
+  let ingress: FleetIngress | null = null;
 
   const { coreSecret } = settings;
   const outbox = new ResultsOutbox({ store, coreSecret, ownOrigins: init.ownOrigins, logger });
@@ -178,10 +185,16 @@ async function startFleet(
   });
   ends.push({ name: 'desk relay', end: () => desk.stop() });
 
+  const linkKey = await readRecordingKey(store);
   const intake = new SpoolIntake({
     spoolFolder: folders.spool,
     recordingsFolder: folders.recordings,
     outbox,
+    links: () => ({
+      baseUrl: settings.recordingBaseUrl || listeningOrigin(settings.fleetListen, ingress?.port),
+      key: linkKey,
+      lifeSeconds: settings.recordingLinkHours * 3_600,
+    }),
     takeNotes: (callId, folder, how) => desk.takeAll(callId, folder, how),
     onTaken: (row) => outbox.queue.offer(row.callId),
     logger,
@@ -208,6 +221,7 @@ async function startFleet(
     },
   });
 
+  const refusedCalls = new RefusedCalls();
   const pool: SlotPool = new SlotPool({
     size: settings.slots,
     entry: options.slotEntry ?? ownSlotEntry(),
@@ -225,6 +239,7 @@ async function startFleet(
     },
     onNews: (slot, message) => {
       if (message.type === 'provider_outcomes') takeProviderHealth(providerHealth, slot, message.outcomes);
+      else if (message.type === 'config_refused') refusedCalls.count(message.error);
       else if (message.type === 'desk_notes') void desk.heard(message.callId);
       else if (message.type === 'room_joined' || message.type === 'room_refused') rooms.hear(message);
       else promptCaches.hear(slot, message);
@@ -302,12 +317,15 @@ async function startFleet(
         providers: providerHealth.entries(),
         foreignFolders: intake.foreignFolders,
         failedFolders: intake.failedFolders,
+        refusedCalls: refusedCalls.counts(),
         startedAt,
       },
       detailed,
     );
+  const sessions = () =>
+    hostSessions({ pool, orphans, spoolFolder: folders.spool, outbox: () => outbox.queue.all() });
   await within(pool.firstReady(), FIRST_SLOT_MS, undefined);
-  const ingress = await openFleetIngress({
+  const open = await openFleetIngress({
     settings,
     pool,
     isDraining: () => draining,
@@ -317,13 +335,17 @@ async function startFleet(
     media: () => rooms.media.current()?.access ?? null,
     dialOut: rooms.dialOut,
     rooms: rooms.roomService,
+    sessions,
+    recordings: { recordingsFolder: folders.recordings, linkKey },
     logger,
   });
-  ends.push({ name: 'ingress', end: () => ingress.close() });
+  ingress = open;
+  ends.push({ name: 'ingress', end: () => open.close() });
 
   return {
-    port: ingress.port,
+    port: open.port,
     health: () => health(true),
+    sessions,
     abandon: () => {
       draining = true;
       pool.abandon();
@@ -353,10 +375,7 @@ async function startDelivery({ queue }: ResultsOutbox, spoolFolder: string): Pro
 
 /** What every slot is told. Its own control plane is reached on loopback, also on one host over HTTP (D-12). */
 function slotInit(settings: Settings, control: Control | null): SlotInit {
-  const { host } = settings.controlListen;
-  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  const controlOrigin =
-    control === null ? null : `http://${hostPort({ host: reachable, port: control.port })}`;
+  const controlOrigin = control === null ? null : listeningOrigin(settings.controlListen, control.port);
   const baseUrl = control?.baseUrl ?? settings.baseUrl;
   const origins = [baseUrl, settings.configUrl, controlOrigin, ...settings.trustedOrigins].flatMap((url) =>
     url ? [new URL(url.replaceAll('{bot_id}', 'bot')).origin] : [],
@@ -373,7 +392,14 @@ function slotInit(settings: Settings, control: Control | null): SlotInit {
     coreSecret: settings.coreSecret,
     ownOrigins: [...new Set(origins)],
     baseUrl: settings.role === 'worker' ? '' : baseUrl,
+    ownConfigUrls: control === null ? [] : [`${controlOrigin}${CONFIG_PATH}`, `${baseUrl}${CONFIG_PATH}`],
   };
+}
+
+/** Where a process of this machine reaches what listens there; `port` is the real one, where it is known. */
+function listeningOrigin({ host, port: wanted }: ListenAddress, port?: number): string {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${hostPort({ host: reachable, port: port ?? wanted })}`;
 }
 
 /** Source runs from source, compiled code from compiled code. */

@@ -21,6 +21,9 @@ export interface Settings {
   readonly controlListen: ListenAddress;
   readonly fleetListen: ListenAddress;
   readonly baseUrl: string;
+  /** Where others reach the recordings of this host; empty: the fleet port as it listens. */
+  readonly recordingBaseUrl: string;
+  readonly recordingLinkHours: number;
   /** The core secret that is sent; empty when there is none. */
   readonly coreSecret: string;
   /** Every core secret that is accepted: the one that is sent and, while it is being changed, the other one. */
@@ -78,6 +81,9 @@ export function readSettings(env: Environment, folder: string, installFolder: st
     controlListen,
     fleetListen,
     baseUrl,
+    recordingBaseUrl:
+      text(env, 'RECORDING_BASE_URL', '') === '' ? '' : stripSlash(url(env, 'RECORDING_BASE_URL', '')),
+    recordingLinkHours: integer(env, 'RECORDING_LINK_HOURS', 168, 1, 87_600),
     coreSecret,
     coreSecrets,
     configUrl: text(env, 'CONFIG_URL', '') === '' ? '' : url(env, 'CONFIG_URL', ''),

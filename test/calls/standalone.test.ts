@@ -43,8 +43,12 @@ t.test(
     t.equal(asked?.secret, SECRET);
     t.equal(asked?.query.get('caller_id'), '+15550100');
     t.match(JSON.parse(asked?.query.get('connected_event') ?? ''), { plan: 'gold', event: 'connected' });
+    await call.until(() => call.botIsSpeaking, 60_000);
     await call.hangUp();
-    await plane.until(1);
+    const [result] = await plane.until(1);
+    const answer = await fetch(result?.recording_url ?? '');
+    t.equal(answer.status, 200, 'R93 the host gives its recording out itself');
+    t.ok((await answer.arrayBuffer()).byteLength > 1_000);
     t.equal(plane.resultHeaders.at(-1)?.['x-core-secret'], SECRET, 'a trusted receiver gets it as well');
   },
 );
@@ -63,6 +67,8 @@ t.test('R150 404, 503 and anything else refuse the call with the matching close 
   t.match(await refused(200, { session_id: 'x' }), { status: 4500, body: /webhook_url/ });
   t.match(await refused(200, `"${'x'.repeat(1_200_000)}"`), { status: 4500, body: /larger than/ });
   t.equal(plane.results.length, results, 'a refused call has no result');
+  const { refused_calls: counted } = await appliance.until(() => true);
+  t.match(counted, { config_not_found: 1, outside_active_hours: 1 }, 'and is counted by its cause');
 });
 
 t.test('R150 a config endpoint that is slow or unreachable refuses the call in bounded time', async (t) => {

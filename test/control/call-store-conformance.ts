@@ -226,10 +226,73 @@ export async function callStoreConformance(t: Test, open: () => CallRecordStore)
   await t.test('a call that the gate turned away stands as not connected', async (t) => {
     const calls = open();
     t.equal(await calls.insertRefused(activeCall('s'), 'outside_hours'), true);
-    t.equal(await calls.insertRefused(activeCall('s'), 'outside_hours'), false);
     t.match(await calls.get('s'), { status: 'not_connected', disconnected_by: 'outside_hours' });
     t.strictSame(await calls.markLost(at(999), 9, () => false), []);
+    t.equal(await calls.insertRefused(activeCall('s', at(5)), 'outside_hours'), true);
+    const { rows } = await calls.list({ limit: 9 });
+    t.strictSame(
+      rows.map(({ created_at, status }) => [created_at, status]),
+      [
+        [at(5), 'not_connected'],
+        [at(0), 'not_connected'],
+      ],
+      'each attempt keeps its record',
+    );
+    await calls.insertActive(activeCall('busy'));
+    t.equal(await calls.insertRefused(activeCall('busy'), 'outside_hours'), false);
+    t.match(await calls.get('busy'), { status: 'active' });
   });
+
+  await t.test('R85 a session whose attempt came to nothing is opened again, once', async (t) => {
+    const calls = open();
+    await calls.insertRefused(activeCall('s'), 'outside_hours');
+    const refused = await calls.get('s');
+    const next = { ...activeCall('s', at(20)), max_call_duration_seconds: 60 };
+    const version = refused?.version ?? 0;
+    t.strictSame(await Promise.all([calls.reopen(next, version), calls.reopen(next, version)]), [
+      true,
+      false,
+    ]);
+    t.match(await calls.get('s'), {
+      status: 'active',
+      created_at: at(20),
+      disconnected_by: null,
+      reopened: 1,
+    });
+    const { rows } = await calls.list({ limit: 9 });
+    t.strictSame(
+      rows.map(({ status }) => status),
+      ['active', 'not_connected'],
+    );
+    t.equal((await calls.complete(testResults('s'), at(22))).outcome, 'completed');
+    t.equal(await calls.reopen(next, (await calls.get('s'))?.version ?? 0), false, 'it has its results');
+    t.equal(await calls.reopen({ ...next, session_id: 'none' }, 1), false);
+  });
+
+  await t.test(
+    'an attempt without results that gives its session away is lost, and its deadline with it',
+    async (t) => {
+      const calls = open();
+      const call = (minute: number) => ({ ...activeCall('s', at(minute)), max_call_duration_seconds: 60 });
+      await calls.insertActive(call(0));
+      t.equal(await calls.hasOverdue(at(10.9)), false);
+      t.equal(await calls.hasOverdue(at(11.1)), true);
+      await calls.markLost(at(11.1), 9, () => true);
+      t.equal(await calls.reopen(call(12), (await calls.get('s'))?.version ?? 0), true);
+      t.strictSame(
+        await calls.markLost(at(22), 9, () => false),
+        [],
+        'the deadline of the earlier call says nothing',
+      );
+      t.match(await calls.get('s'), { status: 'active' });
+      const { rows } = await calls.list({ limit: 9 });
+      t.strictSame(
+        rows.map(({ status }) => status),
+        ['active', 'lost'],
+      );
+      t.equal((await calls.markLost(at(24), 9, () => false)).length, 1);
+    },
+  );
 
   await t.test(
     'R45 a desk call has one record per parent call, and later writes blank nothing',

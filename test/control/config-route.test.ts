@@ -123,19 +123,25 @@ t.test('R55 R85 R87 R90 reserved flags steer the call and reach neither prompt n
   });
 });
 
-t.test(
-  'a campaign session that asks again is the same call; one that has ended gets an id of its own',
-  async (t) => {
-    const event = { _campaign_session_id: 'campaign-0002' };
-    t.equal((await config(event)).session_id, 'campaign-0002');
-    t.equal((await config(event)).session_id, 'campaign-0002');
-    await postResults(run, testResults('campaign-0002'));
-    const late = await config(event);
-    t.match(late.session_id, UUID);
-    t.match(await calls.get(late.session_id), { status: 'active' });
-    t.match(await calls.get('campaign-0002'), { status: 'completed' });
-  },
-);
+t.test('R55 R85 a campaign session that is taken is refused, with what has it', async (t) => {
+  const event = { _campaign_session_id: 'campaign-0002' };
+  t.equal((await config(event)).session_id, 'campaign-0002');
+  const refusal = { status: 409, code: 'session_in_use' };
+  t.match(await config(event), { ...refusal, detail: /campaign-0002 is in use: .*just beginning/ });
+  await postResults(run, testResults('campaign-0002'));
+  t.match(await config(event), { ...refusal, detail: /campaign-0002 is in use: .*has its results/ });
+  t.match(await calls.get('campaign-0002'), { status: 'completed' });
+});
+
+t.test('R85 an id that can be no session is refused by its name', async (t) => {
+  for (const id of ['', 'run 7', 'a/b', 'é', 'x'.repeat(201), 7, { id: 1 }, 'agent:desk-1']) {
+    const shown = JSON.stringify(id).slice(0, 60);
+    const answer = await config({ _campaign_session_id: id });
+    t.match(answer, { status: 422, code: 'validation_error' }, shown);
+    t.ok(String((answer as unknown as { detail: string }).detail).includes(shown), shown);
+  }
+  t.match((await config({ _campaign_session_id: null })).session_id, UUID, 'null names none');
+});
 
 t.test('an unknown bot answers 404 with a problem and its request id', async (t) => {
   for (const id of ['nobody', 'a'.repeat(65), '%2e%2e', 'demo%00']) {

@@ -78,3 +78,44 @@ t.test(
     }
   },
 );
+
+t.test(
+  'R79 a callback ends with the call that reached its contact, and not with one that did not',
+  async (t) => {
+    const campaigns = createCampaignStore(run.store);
+    const open = async () => {
+      const event = JSON.stringify({ _campaign_id: 'cmp_1', _campaign_call_id: 'ctc_2' });
+      const answer = await fetch(run.url(`/api/v1/config/demo?connected_event=${encodeURIComponent(event)}`));
+      return (await answer.json()) as { session_id: string; call_context: Record<string, unknown> };
+    };
+    const wish = {
+      requested: true,
+      at: '2026-03-03T12:30:00.000Z',
+      timezone: 'UTC',
+      job_id: null,
+      reason: 'x',
+    };
+    const first = await open();
+    await postResults(run, testResults(first.session_id, { raw_duration_seconds: 0, callback: wish }));
+    const missed = await open();
+    t.match(missed.call_context, { callback_at: wish.at, callback_note: 'x' });
+    await postResults(run, testResults(missed.session_id, { disconnected_by: 'no_answer' }));
+    const reached = await open();
+    t.match(reached.call_context, { callback_at: wish.at }, 'nobody was reached, so it stands');
+    const results = testResults(reached.session_id);
+    await postResults(run, results);
+    t.equal(await campaigns.callback('cmp_1', 'ctc_2'), null);
+    t.notOk('callback_at' in (await open()).call_context);
+
+    await campaigns.setCallback('cmp_1', 'ctc_2', {
+      requested_at: '2999-01-01T00:00:00.000Z',
+      at: null,
+      timezone: null,
+      note: 'later',
+      previous_session_id: null,
+      previous_summary: null,
+    });
+    t.match(await (await postResults(run, results)).json(), { status: 'duplicate' });
+    t.match(await campaigns.callback('cmp_1', 'ctc_2'), { note: 'later' }, 'a younger wish is another one');
+  },
+);

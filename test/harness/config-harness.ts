@@ -24,7 +24,12 @@ export const HOUR_MS = 3_600_000;
 /** Everything that opens calls, on a store and clocks of its own. */
 export function configHarness(
   t: Test,
-  change: { prefetch?: CrmPrefetch; settings?: Partial<ConfigSettings> } = {},
+  change: {
+    prefetch?: CrmPrefetch;
+    settings?: Partial<ConfigSettings>;
+    /** What the hosts have of calls; nothing by default. */
+    sessions?: () => Awaited<ReturnType<OpenCallParts['sessions']['ask']>>;
+  } = {},
 ) {
   const folder = tempFolder();
   const store = openKeyValueStore(folder);
@@ -41,6 +46,9 @@ export function configHarness(
   const parts: OpenCallParts = {
     bots: cached,
     calls: records,
+    sessions: {
+      ask: async () => (change.sessions ? change.sessions() : { live: new Set(), owed: new Set() }),
+    },
     campaigns: createCampaignStore(store),
     livePromptCaches: createLivePromptCacheStore(store),
     settings: async () => ({

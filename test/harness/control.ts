@@ -17,14 +17,18 @@ export interface RunningControl {
   stop: () => Promise<void>;
 }
 
+type RunOptions = Pick<ControlParts, 'requestsPerMinute' | 'onReply' | 'outboundHttp' | 'ownSessions'> & {
+  /** The data folder of an earlier one that has stopped. */
+  folder?: string;
+};
+
 export async function runControl(
   env: Record<string, string> = {},
   clock?: () => string,
-  more: Pick<ControlParts, 'requestsPerMinute' | 'onReply' | 'outboundHttp'> = {},
+  { folder = tempFolder(), ...more }: RunOptions = {},
 ): Promise<RunningControl> {
-  const folder = tempFolder();
   const recordingsFolder = join(folder, 'recordings');
-  mkdirSync(recordingsFolder);
+  mkdirSync(recordingsFolder, { recursive: true });
   const store = openKeyValueStore(join(folder, 'store'));
   const control = await startControl({
     settings: readSettings({ CONTROL_LISTEN: '127.0.0.1:0', ...env }, folder, folder),

@@ -43,7 +43,8 @@ export async function runRecords(options: { nowIso?: () => string; folder?: stri
     exportsFolder: join(folder, 'exports'),
     dispositionRules: async (botId) =>
       botId === 'ruled' ? [{ disposition: 'Dropped early', when: { max_duration_seconds: 10 } }] : [],
-    keepCallback: async () => undefined,
+    settleCallback: async () => undefined,
+    liveSessions: async () => new Set(),
     strict: false,
   });
   const failures: unknown[] = [];

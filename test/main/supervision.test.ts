@@ -28,6 +28,7 @@ function busy(call: Partial<NonNullable<Watched['call']>> = {}, heartbeatAtMs = 
       roomName: null,
       handedOverAtMs: T0,
       sinceIso: '',
+      sessionId: null,
       maxCallSeconds: 60,
       hangupSentAtMs: null,
       callSid: '',

@@ -87,6 +87,7 @@ t.test('RT-80 the newest socket of a call wins, whatever the order of its messag
       roomName: null,
       handedOverAtMs,
       sinceIso: '',
+      sessionId: null,
       maxCallSeconds: null,
       hangupSentAtMs: null,
       callSid: 'sid',

@@ -25,6 +25,7 @@ export interface RecordFacts {
   summary?: string | null;
   sentiment?: string | null;
   deleted_at?: string | null;
+  reopened?: number | undefined;
 }
 
 /** `system.*` of a time zone at a moment (R77). */

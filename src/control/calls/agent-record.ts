@@ -40,10 +40,13 @@ type AgentField =
   | 'room_name'
   | 'call_id';
 
+/** No session of another call begins so. */
+export const DESK_SESSION_PREFIX = 'agent:';
+
 /** The session that the record of a desk call stands under, always the same for one parent call. */
 export function agentSessionId(parentCallId: string): string {
   const plain = /^[A-Za-z0-9._:@-]{1,150}$/.test(parentCallId);
-  return `agent:${plain ? parentCallId : createHash('sha256').update(parentCallId).digest('hex')}`;
+  return `${DESK_SESSION_PREFIX}${plain ? parentCallId : createHash('sha256').update(parentCallId).digest('hex')}`;
 }
 
 /** The record of a desk call: a new one, or the standing one with what has become known since. */

@@ -140,6 +140,11 @@ const campaign = {
 const housekeeping = {
   schema_version: Type.Literal(2),
   version: Type.Integer({ description: 'Counts the changes; the ETag' }),
+  reopened: Type.Optional(
+    Type.Integer({
+      description: 'How many attempts under this session had come to nothing before this call',
+    }),
+  ),
   updated_at: Time,
   deleted_at: OptionalTime,
   pii_scrubbed_at: OptionalTime,

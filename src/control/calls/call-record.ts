@@ -73,6 +73,35 @@ export function refusedRecord(call: ActiveCall, by: RefusedBy): CallRecord {
   };
 }
 
+/**
+ * Whether the session of this record may be given to another call: the gate turned its call away, or nothing ever came
+ * of it. Whether somebody still has that call is not in the record.
+ */
+export function isWithoutResults(record: CallRecord): boolean {
+  return record.results_sha256 === null && record.deleted_at === null && record.call_type !== 'agent';
+}
+
+/** The record of a call that takes over the session of an attempt that came to nothing. */
+export function reopenedRecord(next: CallRecord, earlier: CallRecord): CallRecord {
+  return {
+    ...next,
+    // No change of the attempt and none of the call may pass for the other.
+    version: earlier.version + 1,
+    reopened: (earlier.reopened ?? 0) + 1,
+  };
+}
+
+/** The attempt under an id of its own, once another call has its session. */
+export function setAsideRecord(earlier: CallRecord, sessionId: string): CallRecord {
+  return {
+    ...earlier,
+    id: recordId(sessionId),
+    session_id: sessionId,
+    status: earlier.status === 'active' ? 'lost' : earlier.status,
+    version: earlier.version + 1,
+  };
+}
+
 /** The record with its results. What the config request knew stays where the results are empty. */
 export function completedRecord(
   record: CallRecord,

@@ -11,8 +11,16 @@ import type { DeletionReceipt } from './erase-call.ts';
 export interface CallRecordStore {
   /** Adds the record unless the session has one; says whether it did. */
   insertActive(call: ActiveCall): Promise<boolean>;
-  /** Adds the ended record of a call that was turned away at the gate (D-20), unless the session has one. */
+  /**
+   * Adds the ended record of a call that was turned away at the gate (D-20). An earlier one of the same session, also
+   * turned away, stays under an id of its own; where the session has any other record, nothing is added.
+   */
   insertRefused(call: ActiveCall, by: RefusedBy): Promise<boolean>;
+  /**
+   * Gives the session of an attempt that came to nothing to this call; the attempt's record stays under an id of its
+   * own. `version` is that of the record that was judged so: false where another one stands there meanwhile, or none.
+   */
+  reopen(call: ActiveCall, version: number): Promise<boolean>;
   /**
    * Writes the results into the record of their session, once: a repeat changes nothing, whatever it carries. With
    * `matchStream` results of an unknown session go to the socket call that is open under their `stream_id`. What
@@ -49,7 +57,9 @@ export interface CallRecordStore {
    */
   erase(sessionId: string, receipt: DeletionReceipt): Promise<DeletionReceipt | null>;
   receipt(sessionId: string): Promise<DeletionReceipt | null>;
-  /** Gives up calls whose deadline has passed, oldest first; returns them. */
+  /** Whether the deadline of any call has passed. */
+  hasOverdue(nowIso: string): Promise<boolean>;
+  /** Gives up calls whose deadline has passed, oldest first, unless they live; returns them. */
   markLost(nowIso: string, limit: number, isLive: (sessionId: string) => boolean): Promise<CallRecord[]>;
   /** Whether another call than this one names the recording. */
   isRecordingShared(recordingKey: string, sessionId: string): Promise<boolean>;

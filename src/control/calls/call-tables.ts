@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyValueStore, Table, Transaction } from '../../platform/key-value-store.ts';
-import { type CallRecord, type CallRow, rowOf } from './call-record.ts';
+import { type CallRecord, type CallRow, rowOf, setAsideRecord } from './call-record.ts';
 import type { DeletionReceipt } from './erase-call.ts';
 
 /** The tables of the call records. Whatever a record can be found by is written in the same commit as the record. */
@@ -67,6 +67,21 @@ export function unlistRecord(writes: Transaction, tables: CallTables, record: Ca
   forgetStream(writes, tables, record);
 }
 
+/**
+ * Writes the record of an attempt under an id of its own, so that another call can have its session. The record under the
+ * session itself is the caller's to replace in the same commit.
+ */
+export function setRecordAside(
+  writes: Transaction,
+  tables: CallTables,
+  earlier: CallRecord,
+  id: string,
+): void {
+  unlistRecord(writes, tables, earlier);
+  if (earlier.status === 'active') writes.remove(tables.deadlines, deadlineOf(earlier));
+  writeRecord(writes, tables, null, setAsideRecord(earlier, id));
+}
+
 /** The stream of a call that has its results may be used for the next one. */
 export function forgetStream(writes: Transaction, tables: CallTables, record: CallRecord): void {
   if (record.stream_id === '') return;
@@ -83,7 +98,8 @@ export function laterIso(iso: string, ms: number): string {
   return new Date(Date.parse(iso) + ms).toISOString();
 }
 
-function deadlineOf(record: CallRecord): [string, string] {
+/** When an active call is given up, as the key of its row. */
+export function deadlineOf(record: CallRecord): [string, string] {
   const afterMs = record.max_call_duration_seconds * 1_000 + LOST_GRACE_MS;
   return [laterIso(record.created_at, afterMs), record.session_id];
 }

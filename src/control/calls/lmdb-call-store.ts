@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { CallResults } from '../../contracts/call-results.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { canonicalJson } from '../../platform/canonical-json.ts';
@@ -8,19 +8,23 @@ import {
   type ActiveCall,
   type CallRecord,
   completedRecord,
+  isWithoutResults,
   newRecord,
   type RefusedBy,
   refusedRecord,
+  reopenedRecord,
   rowOf,
 } from './call-record.ts';
 import { type CallFilter, type CallPage, type CallQuery, countCalls, searchCalls } from './call-search.ts';
 import type { CallEdit, CallRecordStore, CompleteOptions, Completion, OrphanResults } from './call-store.ts';
 import {
   type CallTables,
+  deadlineOf,
   forgetStream,
   LOST_GRACE_MS,
   laterIso,
   openCallTables,
+  setRecordAside,
   streamKey,
   unlistRecord,
   writeRecord,
@@ -61,7 +65,25 @@ class LmdbCallRecords implements CallRecordStore {
   }
 
   insertRefused(call: ActiveCall, by: RefusedBy): Promise<boolean> {
-    return this.insert(refusedRecord(call, by));
+    return this.store.transaction((writes) => {
+      const earlier = writes.get(this.tables.records, call.session_id);
+      if (!earlier) {
+        this.write(writes, null, refusedRecord(call, by));
+        return true;
+      }
+      if (earlier.status !== 'not_connected' || !isWithoutResults(earlier)) return false;
+      this.takeOver(writes, earlier, refusedRecord(call, by));
+      return true;
+    });
+  }
+
+  reopen(call: ActiveCall, version: number): Promise<boolean> {
+    return this.store.transaction((writes) => {
+      const earlier = writes.get(this.tables.records, call.session_id);
+      if (earlier?.version !== version || !isWithoutResults(earlier)) return false;
+      this.takeOver(writes, earlier, newRecord(call));
+      return true;
+    });
   }
 
   complete(results: CallResults, nowIso: string, options: CompleteOptions = {}): Promise<Completion> {
@@ -168,6 +190,10 @@ class LmdbCallRecords implements CallRecordStore {
     return this.tables.receipts.get(sessionId) ?? null;
   }
 
+  async hasOverdue(nowIso: string): Promise<boolean> {
+    return this.tables.deadlines.keys({ limit: 1, end: [nowIso] }).length > 0;
+  }
+
   async markLost(
     nowIso: string,
     limit: number,
@@ -181,6 +207,8 @@ class LmdbCallRecords implements CallRecordStore {
         writes.remove(this.tables.deadlines, key);
         const record = writes.get(this.tables.records, sessionOf(key));
         if (record?.status !== 'active') continue;
+        // A deadline that was put off for an earlier call of this session says nothing of the present one.
+        if (deadlineOf(record)[0] > nowIso) continue;
         if (isLive(record.session_id)) {
           writes.put(this.tables.deadlines, [laterIso(nowIso, LOST_GRACE_MS), record.session_id], 0);
           continue;
@@ -233,11 +261,17 @@ class LmdbCallRecords implements CallRecordStore {
     return waits && socket && botFits && record?.stream_id === results.stream_id ? record : undefined;
   }
 
+  private takeOver(writes: Transaction, earlier: CallRecord, next: CallRecord): void {
+    setRecordAside(writes, this.tables, earlier, randomUUID());
+    this.write(writes, null, reopenedRecord(next, earlier));
+  }
+
   private write(writes: Transaction, before: CallRecord | null, after: CallRecord): void {
     writeRecord(writes, this.tables, before, after);
     this.afterWrite?.(writes, before, after);
   }
 }
+
 function sessionOf(key: StoreKey): string {
   return Array.isArray(key) ? String(key[1]) : '';
 }

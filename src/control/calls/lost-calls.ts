@@ -6,8 +6,8 @@ export interface LostCallsParts {
   calls: CallRecordStore;
   logger: Logger;
   nowIso: () => string;
-  /** Whether a call is known to go on, in a slot or a room; such a call is asked about again later. */
-  isLive?: (sessionId: string) => boolean;
+  /** Sessions whose callers may be talking, wherever; null where that cannot be told now. */
+  liveSessions: () => Promise<ReadonlySet<string> | null>;
 }
 
 export interface LostCallsSweep {
@@ -50,11 +50,20 @@ export function startLostCallsSweep(parts: LostCallsParts): LostCallsSweep {
   };
 }
 
-/** One sweep; returns how many calls were given up. */
+/**
+ * One sweep; returns how many calls were given up. The hosts are asked only where a call is due, and while one of them
+ * does not say what it has, no call is given up.
+ */
 export async function sweepLostCalls(parts: LostCallsParts): Promise<number> {
+  if (!(await parts.calls.hasOverdue(parts.nowIso()))) return 0;
+  const live = await parts.liveSessions();
+  if (live === null) {
+    parts.logger.warn('a host does not say which calls it has; calls without results are given up later');
+    return 0;
+  }
   let given = 0;
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const lost = await parts.calls.markLost(parts.nowIso(), BATCH, parts.isLive ?? (() => false));
+    const lost = await parts.calls.markLost(parts.nowIso(), BATCH, (sessionId) => live.has(sessionId));
     for (const { session_id, bot_id } of lost) {
       parts.logger.warn({ session_id, bot_id }, 'no results came for this call, it counts as lost');
     }

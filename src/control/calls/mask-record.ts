@@ -30,11 +30,15 @@ const FOREIGN = new Set([
   'end_detail',
 ]);
 
+/** It may let in whoever has it, and those who see no numbers hear no recordings. */
+const HIDDEN = 'recording_url';
+
 /** Seven digits or more, with the signs that people put between them. */
 const TELEPHONE = /\+?\d(?:[\s().-]{0,2}\d){6,}/g;
 const MAX_DEPTH = 40;
 
 function mask(value: unknown, name: string | null, depth: number, foreign = false): unknown {
+  if (!foreign && name === HIDDEN) return null;
   if (typeof value === 'string') {
     if (name !== null && NUMBER_FIELDS.has(name)) return maskNumber(value);
     if (!foreign && name !== null && LEFT_ALONE.test(name)) return value;

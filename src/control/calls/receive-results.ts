@@ -15,8 +15,8 @@ export interface ReceiveResultsParts {
   recordingsFolder: string;
   /** The bot's `auto_dispositions` (D-26). */
   dispositionRules: (botId: string) => Promise<readonly AutoDisposition[]>;
-  /** A caller's wish to be called back, for the campaign of the call. */
-  keepCallback: (record: CallRecord) => Promise<void>;
+  /** What the call says about calling its contact back, for the campaign. */
+  settleCallback: (record: CallRecord) => Promise<void>;
   guard: CoreSecretGuard;
   /** `STRICT_RESULTS`: only who knows the core secret may deliver. */
   strict: boolean;
@@ -64,7 +64,7 @@ export function resultsRoute(parts: ReceiveResultsParts): AnyRoute {
       }
       // Said `ok` to only once it is kept: a delivery that is repeated after a crash in between keeps it then.
       const record = await recordOf(parts, results, completion);
-      if (record) await parts.keepCallback(record);
+      if (record) await parts.settleCallback(record);
       logCompletion(parts.logger, results, completion);
       return {
         status: 200,
@@ -83,7 +83,7 @@ function knowsSecret(guard: CoreSecretGuard, headers: Readonly<Record<string, st
   }
 }
 
-/** The record that these results are the results of; null where they changed nothing and say nothing new. */
+/** The record that these results are the results of; null where they are not. */
 async function recordOf(
   parts: ReceiveResultsParts,
   results: CallResults,
@@ -91,7 +91,7 @@ async function recordOf(
 ): Promise<CallRecord | null> {
   if (completion.outcome === 'completed') return completion.record;
   const isRepeat = completion.outcome === 'duplicate' && completion.same && !completion.deleted;
-  return isRepeat && results.callback?.requested ? await parts.calls.get(results.session_id) : null;
+  return isRepeat ? await parts.calls.get(results.session_id) : null;
 }
 
 function logCompletion(logger: Logger, results: CallResults, completion: Completion): void {

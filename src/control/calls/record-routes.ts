@@ -228,11 +228,17 @@ export function noRecord(): AppError {
 }
 
 function recordReply(record: CallRecord, actor: Actor): HttpReply {
+  const shown = mayListen(actor) ? record : { ...record, recording_url: null };
   return {
     status: 200,
     headers: { etag: etagOf(record.version) },
-    json: seesMaskedNumbers(actor) ? maskNumbers(record) : record,
+    json: seesMaskedNumbers(actor) ? maskNumbers(shown) : shown,
   };
+}
+
+/** The URL of another host's recording lets in whoever has it, so only those who may hear recordings are told. */
+function mayListen(actor: Actor): boolean {
+  return actor.type !== 'user' || actor.role === 'admin' || actor.role === 'supervisor';
 }
 
 function pageJson(page: CallPage, names: readonly string[] | null, actor: Actor): object {

@@ -67,5 +67,17 @@ function isId(id: string): boolean {
 export function callbackVariables(context: CallbackContext | null): Record<string, string> {
   if (!context) return {};
   const known = Object.entries(context).filter(([, value]) => value !== null);
-  return Object.fromEntries(known.map(([name, value]) => [`callback_${name}`, String(value)]));
+  return Object.fromEntries(
+    known.map(([name, value]) => [CALLBACK_VARIABLES[name as keyof CallbackContext], String(value)]),
+  );
 }
+
+/** How each part of the context is called in `call.*`. */
+export const CALLBACK_VARIABLES: Readonly<Record<keyof CallbackContext, string>> = {
+  requested_at: 'callback_requested_at',
+  at: 'callback_at',
+  timezone: 'callback_timezone',
+  note: 'callback_note',
+  previous_session_id: 'callback_previous_session_id',
+  previous_summary: 'callback_previous_summary',
+};

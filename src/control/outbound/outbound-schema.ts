@@ -12,15 +12,14 @@ export const OutboundRequest = Type.Object(
       description: 'Number of the customer; E.164 (+911140000000) is best',
     }),
     from_number: Type.Optional(
-      Type.String({
-        pattern: PHONE_NUMBER_PATTERN,
-        description: 'Caller ID; the number of the outbound trunk where it is left out',
+      Type.Union([Type.String({ pattern: PHONE_NUMBER_PATTERN }), Type.Null()], {
+        description: 'Caller ID; the number of the outbound trunk where it is left out or null',
       }),
     ),
     variables: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          'What the bot knows of the customer, `{{crm.field}}` in its prompt and opening message. Names that begin with `_`, and `sip_candidate_headers`, are reserved',
+          'What the bot knows of the customer, `{{crm.field}}` in its prompt and opening message. Names that begin with `_`, `sip_candidate_headers`, and those that the platform sets itself (`caller_id`, `call_id`, `callback_at`, …) are refused',
       }),
     ),
   },

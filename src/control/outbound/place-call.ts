@@ -7,10 +7,12 @@ import { AppError, describeError } from '../../platform/app-error.ts';
 import { invalid, issue, type ValidationIssue } from '../../platform/http-server/schema-check.ts';
 import { type Logger, maskNumber } from '../../platform/logger.ts';
 import type { CachedBots } from '../caches/cache-registry.ts';
+import { CALLBACK_VARIABLES } from '../campaigns/campaign-store.ts';
 import type { Fleet, HostAnswer, Placement } from '../fleet/place-on-fleet.ts';
 import { askHost } from '../fleet/post-to-host.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { checkActiveHours, secondsUntil } from '../runtime-config/active-hours.ts';
+import { PLATFORM_NAMES, RESERVED_FLAGS } from '../runtime-config/connected-event.ts';
 import { mayDial, type OutboundTrunk } from '../telephony/media-setup.ts';
 import type { OutboundAccepted, OutboundRequest } from './outbound-schema.ts';
 import type { OutboundCall, OutboundStore } from './outbound-store.ts';
@@ -107,17 +109,22 @@ export const MAX_VARIABLES_BYTES = MAX_CONNECTED_BYTES - FLAG_BYTES;
 
 /**
  * `variables` are mapped to `connected_event` (R158). A key holder must not steer the platform, so what the config
- * route reads as a flag is refused (D-22); the one flag is ours, so that record and answer agree.
+ * route reads as a flag is refused (D-22), and so is what the platform itself says of a call: one of the two would be
+ * lost without a word. The one flag is ours, so that record and answer agree.
  */
 function connectedEventOf(variables: Record<string, unknown>, sessionId: string): Record<string, unknown> {
   const found: ValidationIssue[] = [];
   for (const name of Object.keys(variables)) {
-    if (!name.startsWith('_') && name !== 'sip_candidate_headers') continue;
+    const isReserved = name.startsWith('_') || RESERVED_FLAGS.has(name) || SET_BY_PLATFORM.has(name);
+    if (!isReserved) continue;
     const pointer = `/variables/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    found.push(issue('body', pointer, 'this name is reserved; choose another', 'reserved_name'));
+    const sentence = SET_BY_PLATFORM.has(name)
+      ? `the platform sets ${name} itself; choose another name`
+      : 'this name is reserved; choose another';
+    found.push(issue('body', pointer, sentence, 'reserved_name'));
   }
   if (found.length > 0) {
-    throw invalid('names of variables that begin with "_", and sip_candidate_headers, are reserved', [
+    throw invalid('these names of variables are the platform’s own; `errors` has each of them', [
       ...found.slice(0, MAX_ISSUES),
     ]);
   }
@@ -129,6 +136,12 @@ function connectedEventOf(variables: Record<string, unknown>, sessionId: string)
 }
 
 const MAX_ISSUES = 20;
+
+/** What a bot finds in `call.*` beside the variables of the request. */
+const SET_BY_PLATFORM: ReadonlySet<string> = new Set([
+  ...PLATFORM_NAMES,
+  ...Object.values(CALLBACK_VARIABLES),
+]);
 
 async function checkBot(parts: PlaceCallParts, botId: string): Promise<void> {
   const bot = await parts.bots.get(botId);

@@ -1,6 +1,7 @@
 import type { Bot } from '../../contracts/bot.ts';
 import type { RuntimeConfig, VoicemailSettings } from '../../contracts/runtime-config.ts';
 import { isFixed, renderTemplate, staticPart, type Variables } from '../../platform/render-template.ts';
+import { flatContext } from './flat-context.ts';
 import { contentVersion, DEFAULT_CACHE_TTL_SECONDS, policyPrompt, promptParts } from './prompt-parts.ts';
 import { type ProviderKeys, withProviderKey } from './provider-keys.ts';
 import { servedTools } from './served-tools.ts';
@@ -60,8 +61,8 @@ export function buildConfig(call: {
     post_call_llm: bot.post_call_llm ? withProviderKey(bot.post_call_llm, configInputs.keys) : null,
     live_prompt_cache_state: livePromptCacheState(bot, configInputs),
     sip_context: { ...call.sipContext },
-    call_context: { ...variables.call },
-    crm_context: { ...variables.crm },
+    call_context: flatContext(variables.call ?? {}),
+    crm_context: flatContext(variables.crm ?? {}),
     knowledge: knowledge(bot, configInputs.knowledgeUsable),
     callback_detection_enabled: configInputs.callbackDetection,
     callback_detection: configInputs.callbackDetection ? (bot.callback_detection ?? {}) : null,
@@ -112,9 +113,14 @@ function voicemailSettings(bot: Bot, variables: Variables): VoicemailSettings | 
   };
 }
 
-function livePromptCacheState(bot: Bot, configInputs: ConfigInputs) {
-  if (!bot.live_prompt_cache?.enabled || bot.conversation_policy) return null;
-  return configInputs.livePromptCache ?? { cache_name: null, expires_at: null };
+/** Both members are always there; null where there is no entry (R66). */
+function livePromptCacheState(
+  bot: Bot,
+  configInputs: ConfigInputs,
+): RuntimeConfig['live_prompt_cache_state'] {
+  const none = { cache_name: null, expires_at: null };
+  if (!bot.live_prompt_cache?.enabled || bot.conversation_policy) return none;
+  return configInputs.livePromptCache ?? none;
 }
 
 const DEFAULT_TOP_K = 4;

@@ -16,18 +16,18 @@ import { type CrmPrefetch, skippedPrefetch } from '../crm/prefetch.ts';
 import { checkActiveHours, secondsUntil } from './active-hours.ts';
 import { buildConfig, type ConfigInputs } from './build-config.ts';
 import { type ConnectedEvent, readConnectedEvent } from './connected-event.ts';
+import { type OpenSessionParts, openSession } from './open-session.ts';
 import { livePromptVersion } from './prompt-parts.ts';
 import { namesSecrets } from './served-tools.ts';
 import { filterSipHeaders } from './sip-context.ts';
 import { effectiveCrm, templateVariables, type VariableSources } from './variables.ts';
 
-export interface OpenCallParts extends ConfigInputParts {
+export interface OpenCallParts extends ConfigInputParts, OpenSessionParts {
   bots: Pick<CachedBots, 'get'>;
-  calls: Pick<CallRecordStore, 'insertActive' | 'insertRefused' | 'get'>;
+  calls: OpenSessionParts['calls'] & Pick<CallRecordStore, 'insertRefused'>;
   prefetch: CrmPrefetch;
   logger: Logger;
   baseUrl: () => string;
-  nowIso: () => string;
 }
 
 export interface CallRequest {
@@ -43,7 +43,8 @@ export interface CallRequest {
 /**
  * Opens a call and returns its config, in this order: bot, active-hours gate, flags, SIP headers, CRM
  * pre-fetch, variables, prompts, record. Nothing expensive happens before the gate, and the `active` record is on disk
- * when this resolves. Throws `not_found` and `outside_active_hours`.
+ * when this resolves. Throws `not_found`, `validation_error` for a session id that is none, `outside_active_hours` and
+ * `session_in_use`.
  */
 export async function openCall(parts: OpenCallParts, request: CallRequest): Promise<RuntimeConfig> {
   const bot = BOT_ID_PATTERN.test(request.botId) ? await parts.bots.get(request.botId) : null;
@@ -86,16 +87,13 @@ export async function openCall(parts: OpenCallParts, request: CallRequest): Prom
     // Nobody waits for the config any more, so there will be no call and no results either.
     throw new AppError('bad_request', 'the connection was closed before the config was ready');
   }
-  const sessionId = await openSession(
-    parts,
-    {
-      ...call,
-      sip_context: { ...sources.sip },
-      crm_data: effectiveCrm(complete),
-      integration_log: fetched ? [fetched.entry] : [],
-    },
-    event,
-  );
+  const { session_id: sessionId } = call;
+  await openSession(parts, {
+    ...call,
+    sip_context: { ...sources.sip },
+    crm_data: effectiveCrm(complete),
+    integration_log: fetched ? [fetched.entry] : [],
+  });
   parts.logger.info(
     { session_id: sessionId, bot_id: bot.bot_id, caller: maskNumber(call.caller_id) },
     'call config served',
@@ -188,29 +186,6 @@ function describeCall(
     skip_post_push: event.skipPostPush,
     max_call_duration_seconds: bot.max_call_duration_seconds,
   };
-}
-
-/**
- * Writes the `active` record and returns its session. A campaign's session that is still active is the same call asking
- * again; one that has ended cannot take a second result, so that call goes on under an id of its own.
- */
-async function openSession(
-  parts: Pick<OpenCallParts, 'calls' | 'logger'>,
-  call: ActiveCall,
-  event: ConnectedEvent,
-): Promise<string> {
-  if (await parts.calls.insertActive(call)) return call.session_id;
-  const standing = await parts.calls.get(call.session_id);
-  if (event.sessionId !== null && standing?.status === 'active' && standing.bot_id === call.bot_id) {
-    return call.session_id;
-  }
-  const fresh = { ...call, session_id: randomUUID() };
-  parts.logger.warn(
-    { session_id: fresh.session_id, requested: call.session_id },
-    'the campaign session has ended already, the call gets an id of its own',
-  );
-  await parts.calls.insertActive(fresh);
-  return fresh.session_id;
 }
 
 /**

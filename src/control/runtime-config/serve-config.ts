@@ -36,6 +36,10 @@ export function configRoute(parts: OpenCallParts): AnyRoute {
     responses: {
       200: { description: 'The config of this call; its record is on disk', schema: RuntimeConfig },
       404: { description: 'There is no published bot with this id' },
+      409: {
+        description:
+          '`session_in_use`: a call with this `_campaign_session_id` lives, or has ended with results; `detail` says which',
+      },
       503: {
         description:
           'Outside the active hours of the bot (`detail` starts with `outside_active_hours:`), or the store takes no writes',

@@ -45,6 +45,8 @@ interface Note {
   skip_post_push: boolean;
   type: EventType | typeof DELETED;
   at: string;
+  /** Which call of the session it is about, where there were attempts before it. */
+  reopened?: number | undefined;
 }
 
 /** Not an event that anyone is told: what waits or was logged about this call goes too. */
@@ -95,10 +97,10 @@ export function createCallEvents(parts: CallEventParts): CallEvents {
       const deleted = after.deleted_at != null && before?.deleted_at == null;
       const type = deleted ? DELETED : eventOf(before, after);
       if (type === null || (type === 'call.started' && !isWanted(parts.endpoints, type, after))) return;
-      const { session_id, bot_id, skip_post_push } = after;
+      const { session_id, bot_id, skip_post_push, reopened } = after;
       const at = new Date(parts.nowMs()).toISOString();
       // By time, so that a start is worked off before its end.
-      writes.put(notes, [at, session_id, type], { session_id, bot_id, skip_post_push, type, at });
+      writes.put(notes, [at, session_id, type], { session_id, bot_id, skip_post_push, type, at, reopened });
       // The commit is over by then; a note of a failed commit is not there.
       setImmediate(() => void workOff());
     },
@@ -147,18 +149,19 @@ async function messagesAbout(parts: CallEventParts, note: Note, type: EventType)
   const push = type === 'call.started' || note.skip_post_push ? null : await parts.pushOf(note.bot_id);
   if (listeners.length === 0 && !push?.enabled) return [];
   const call = await parts.call(note.session_id);
-  if (!call || call.deleted_at != null) return [];
+  // Another call has the session meanwhile: what stands there is not what the note is about.
+  if (!call || call.deleted_at != null || call.reopened !== note.reopened) return [];
   const nowMs = parts.nowMs();
   const body = listeners.length === 0 ? '' : eventBody(type, call, note.at);
   const messages = listeners.map((endpoint) =>
     newDelivery(
       {
-        id: deliveryId(endpoint.id, type, call.session_id),
+        id: deliveryId(endpoint.id, type, nameOf(call)),
         endpoint_id: endpoint.id,
         type,
         session_id: call.session_id,
         body,
-        after: type === 'call.started' ? null : deliveryId(endpoint.id, 'call.started', call.session_id),
+        after: type === 'call.started' ? null : deliveryId(endpoint.id, 'call.started', nameOf(call)),
       },
       nowMs,
     ),
@@ -172,7 +175,7 @@ function pushMessage(parts: CallEventParts, push: PostCallPush, call: RecordFact
   const endpointId = `${BOT_PUSH_PREFIX}${call.bot_id}`;
   return newDelivery(
     {
-      id: deliveryId(endpointId, 'crm.push', call.session_id),
+      id: deliveryId(endpointId, 'crm.push', nameOf(call)),
       endpoint_id: endpointId,
       type: 'crm.push',
       session_id: call.session_id,
@@ -180,6 +183,11 @@ function pushMessage(parts: CallEventParts, push: PostCallPush, call: RecordFact
     },
     nowMs,
   );
+}
+
+/** The session, and which call of it: what is told of an attempt must not pass for a repeat of it. */
+function nameOf({ session_id: sessionId, reopened }: RecordFacts): string {
+  return reopened === undefined ? sessionId : `${sessionId}#${reopened}`;
 }
 
 function isWanted(endpoints: EndpointStore, type: EventType, call: RecordFacts): boolean {

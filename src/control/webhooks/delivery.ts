@@ -55,9 +55,9 @@ export const MAX_DELIVERY_BYTES = 1_048_576;
 /**
  * The id follows from what it is about, so that a fan-out that is done twice after a crash makes one message, not two.
  */
-export function deliveryId(endpointId: string, type: DeliveryType, sessionId: string): string {
+export function deliveryId(endpointId: string, type: DeliveryType, call: string): string {
   const digest = createHash('sha256')
-    .update(JSON.stringify([endpointId, type, sessionId]))
+    .update(JSON.stringify([endpointId, type, call]))
     .digest('hex');
   return `msg_${digest.slice(0, 32)}`;
 }

@@ -1,37 +1,11 @@
 import { invalidBody } from '../http/validation-issues.ts';
-import { RESERVED_FLAGS } from '../runtime-config/connected-event.ts';
+import { PLATFORM_NAMES, RESERVED_FLAGS } from '../runtime-config/connected-event.ts';
 
 /** What a page may tell about its visitor (D-25). It is the visitor's word and proves nothing. */
 const MAX_KEYS = 50;
 const MAX_NAME_CHARS = 64;
 const MAX_VALUE_CHARS = 2_000;
 const MAX_BYTES = 8_192;
-
-/**
- * Fields of the connected event by which the platform itself tells what a call is: a visitor must not be able to pass
- * for another number, room or trunk.
- */
-const PLATFORM_NAMES = new Set([
-  'event',
-  'media',
-  'caller_id',
-  'from_number',
-  'to_number',
-  'call_direction',
-  'call_id',
-  'call_sid',
-  'stream_id',
-  'stream_sid',
-  'session_id',
-  'room_name',
-  'transport',
-  'trunk_id',
-  'sip_call_id',
-  'answered_at',
-  'received_at',
-  'participant_identity',
-  'bot_id',
-]);
 
 /**
  * The `context` of a token request as fields of the connected event (`{{call.name}}` in prompts). Names that steer the

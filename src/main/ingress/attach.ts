@@ -3,7 +3,7 @@ import { ATTACH_ROUTE } from '../../contracts/fleet-routes.ts';
 import type { AttachRequest } from '../../contracts/room-requests.ts';
 import type { MediaSetup } from '../../contracts/rooms.ts';
 import { describeError } from '../../platform/app-error.ts';
-import { attachOrder } from '../rooms/room-requests.ts';
+import { attachOrder, demandSessionId } from '../rooms/room-requests.ts';
 import { startAndAnswer } from '../rooms/room-service.ts';
 import type { SlotProcess } from '../slots/slot-process.ts';
 import { admission } from './call-admission.ts';
@@ -19,6 +19,9 @@ export function serveAttach(options: RoomRouteOptions): ServedRoute {
   const { roomService } = options;
 
   return serve(ATTACH_ROUTE, async ({ body }) => {
+    if (roomService.hasOwnPlane && body.config_url === undefined) {
+      demandSessionId(body.session_id, '/session_id');
+    }
     const outlived = await roomService.orphanSession(body.room_name);
     const setup = await roomService.media.fresh();
     return attach(body, setup, outlived);

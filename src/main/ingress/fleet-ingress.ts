@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type { FleetHealth } from '../../contracts/fleet.ts';
 import { REFUSALS, type Refusal } from '../../contracts/fleet-refusals.ts';
-import { HEALTH_ROUTE, PARTNER_ROUTE, SOCKET_ROUTE } from '../../contracts/fleet-routes.ts';
+import { HEALTH_ROUTE, PARTNER_ROUTE, SESSIONS_ROUTE, SOCKET_ROUTE } from '../../contracts/fleet-routes.ts';
+import type { HostSessions } from '../../contracts/fleet-sessions.ts';
 import { CORE_SECRET_HEADER } from '../../contracts/http-names.ts';
 import type { MediaServerAccess } from '../../contracts/rooms.ts';
 import { AppError } from '../../platform/app-error.ts';
@@ -16,8 +17,13 @@ import { serveAttach } from './attach.ts';
 import { isLocalPeer } from './call-admission.ts';
 import { createCallSockets } from './call-sockets.ts';
 import { serveDispatch } from './dispatch.ts';
-import { fleetTable, serve } from './fleet-table.ts';
+import { fleetTable, type ServedRoute, serve } from './fleet-table.ts';
+import { type RecordingRouteOptions, serveRecording } from './recordings.ts';
 import { type DialOut, serveDialout, serveHangup, serveReservations, serveWidget } from './room-routes.ts';
+
+function serveSessions(sessions: () => Promise<HostSessions>): ServedRoute {
+  return serve(SESSIONS_ROUTE, async () => ({ status: 200, body: await sessions() }));
+}
 
 /** Request line and headers together; more is answered 431. */
 const MAX_HEADER_BYTES = 16_384;
@@ -54,6 +60,10 @@ export interface FleetIngressOptions {
   dialOut?: DialOut;
   /** Absent where this ingress has no rooms. */
   rooms?: RoomService;
+  /** Which sessions this host still has. */
+  sessions?: () => Promise<HostSessions>;
+  /** Recordings of this host by signed links. */
+  recordings?: Omit<RecordingRouteOptions, 'coreSecrets'>;
   logger: Logger;
 }
 
@@ -83,6 +93,10 @@ export async function openFleetIngress(options: FleetIngressOptions): Promise<Fl
           matchesAnySecret(incoming.headers[CORE_SECRET_HEADER], settings.coreSecrets);
         return { status: 200, body: options.health(detailed) };
       }),
+      ...(options.sessions ? [serveSessions(options.sessions)] : []),
+      ...(options.recordings
+        ? [serveRecording({ ...options.recordings, coreSecrets: settings.coreSecrets })]
+        : []),
       serveDialout(host, options.dialOut),
       ...(rooms ? [serveDispatch(rooms), serveWidget(rooms), serveAttach(rooms), serveHangup(rooms)] : []),
       ...(rooms ? serveReservations(rooms) : []),

@@ -12,6 +12,7 @@ import { isSafeTransport } from '../../platform/origins.ts';
 import { readJson } from '../../platform/strict-json.ts';
 import { mayCommand } from './call-admission.ts';
 import { sendAnswer } from './send-answer.ts';
+import { type FileToSend, sendRecording } from './send-recording.ts';
 
 /** What a handler gets: everything checked and allowed, and the request itself. */
 export interface FleetRequest<P, B> {
@@ -21,7 +22,9 @@ export interface FleetRequest<P, B> {
   readonly incoming: IncomingMessage;
 }
 
-type Answering = FleetAnswer | Promise<FleetAnswer>;
+/** An answer in JSON, or a file. */
+export type ServedAnswer = FleetAnswer | { file: FileToSend };
+type Answering = ServedAnswer | Promise<ServedAnswer>;
 
 export interface ServedRoute {
   route: FleetRoute;
@@ -66,7 +69,7 @@ export function fleetTable(
     })),
   );
 
-  async function answer(incoming: IncomingMessage): Promise<FleetAnswer> {
+  async function answer(incoming: IncomingMessage): Promise<ServedAnswer> {
     const { route, params } = table.match(incoming.method ?? '', pathOf(incoming));
     if (route.params?.fits(params) === false) return REFUSALS.notFound;
     const taken = route.takeOver?.(incoming);
@@ -80,7 +83,8 @@ export function fleetTable(
       const given = await answer(request).catch(fleetRefusal);
       // What was not read is read and dropped: unread bytes would turn the close into a reset.
       request.resume();
-      sendAnswer(response, given);
+      if ('file' in given) await sendRecording(request, response, given.file);
+      else sendAnswer(response, given);
     } catch (error) {
       // A caller that went away while it was sending is no defect.
       if (request.socket.destroyed) return;

@@ -5,6 +5,7 @@ import { RECORDING_FILE, RESULT_FILE } from '../../contracts/spool.ts';
 import { AppError, describeError } from '../../platform/app-error.ts';
 import { syncFolder } from '../../platform/durable-files.ts';
 import type { Logger } from '../../platform/logger.ts';
+import type { LinkSigner } from '../../platform/recording-link.ts';
 import type { OutboxRow, ResultsOutbox } from './results-outbox.ts';
 import type { SalvageCause } from './salvage.ts';
 import { readSpoolFolder, type SpoolReading } from './spool-reader.ts';
@@ -17,6 +18,8 @@ export interface SpoolIntakeOptions {
   spoolFolder: string;
   recordingsFolder: string;
   outbox: ResultsOutbox;
+  /** What signs links to the recordings of this host; without it such calls have no `recording_url`. */
+  links?: () => LinkSigner;
   /** Takes what the folder holds for the agent desk, before it goes. A rejection leaves the folder for another try. */
   takeNotes?(callId: string, folder: string, how: { isDead: boolean }): Promise<void>;
   /** The row is on disk and the folder is gone: delivery may start. */
@@ -134,12 +137,15 @@ export class SpoolIntake {
 export async function takeFolder(
   callId: string,
   cause: SalvageCause,
-  options: Pick<SpoolIntakeOptions, 'spoolFolder' | 'recordingsFolder' | 'outbox' | 'takeNotes' | 'logger'>,
+  options: Pick<
+    SpoolIntakeOptions,
+    'spoolFolder' | 'recordingsFolder' | 'outbox' | 'links' | 'takeNotes' | 'logger'
+  >,
 ): Promise<OutboxRow | null> {
   const folder = join(options.spoolFolder, callId);
   const facts = { call_id: callId };
   if (!(await isFolder(folder))) return null;
-  const reading = await readSpoolFolder(folder, cause);
+  const reading = await readSpoolFolder(folder, cause, options.links?.() ?? null);
   if (!reading) {
     await removeFolder(folder);
     options.logger.info(facts, 'a call ended before its session existed; nothing is owed to anyone');

@@ -4,6 +4,8 @@ import { Piscina } from 'piscina';
 import { JOURNAL_FILE, RESULT_FILE, type SpoolResult } from '../../contracts/spool.ts';
 import { SPOOL_VERSION } from '../../contracts/versions.ts';
 import { AppError } from '../../platform/app-error.ts';
+import type { LinkSigner } from '../../platform/recording-link.ts';
+import { recordingLink } from './recording-links.ts';
 import { type SalvageCause, salvageFolder } from './salvage.ts';
 
 /** Folders up to this size are read on main's own loop: parsing stays under 3 ms. Larger ones go to a worker thread. */
@@ -26,9 +28,13 @@ let workers: Piscina | undefined;
  * Reads a call's folder, after salvaging it where it has no result. Null where no session existed. Throws
  * `unknown_version` for a folder of another version, which then must be left alone.
  */
-export async function readSpoolFolder(folder: string, cause: SalvageCause): Promise<SpoolReading | null> {
+export async function readSpoolFolder(
+  folder: string,
+  cause: SalvageCause,
+  links: LinkSigner | null = null,
+): Promise<SpoolReading | null> {
   const sizes = await Promise.all([RESULT_FILE, JOURNAL_FILE].map((name) => sizeOf(join(folder, name))));
-  if (Math.max(...sizes) <= INLINE_BYTES) return readNow(folder, cause);
+  if (Math.max(...sizes) <= INLINE_BYTES) return readNow({ folder, cause, links });
   workers ??= new Piscina({
     filename: new URL(
       import.meta.url.endsWith('.ts') ? './spool-worker.ts' : './spool-worker.js',
@@ -38,7 +44,7 @@ export async function readSpoolFolder(folder: string, cause: SalvageCause): Prom
     maxThreads: 1,
     idleTimeout: WORKER_IDLE_MS,
   });
-  const answer = (await workers.run({ folder, cause })) as
+  const answer = (await workers.run({ folder, cause, links } satisfies ReadTask)) as
     | { reading: SpoolReading | null }
     | { unknownVersion: string };
   // An error class does not survive the way between threads; the code does.
@@ -46,14 +52,21 @@ export async function readSpoolFolder(folder: string, cause: SalvageCause): Prom
   return answer.reading;
 }
 
+export interface ReadTask {
+  folder: string;
+  cause: SalvageCause;
+  /** Signs the `recording_url` of a call whose own control plane cannot give the recording out; null for nobody. */
+  links: LinkSigner | null;
+}
+
 /** The same, in this thread. */
-export async function readNow(folder: string, cause: SalvageCause): Promise<SpoolReading | null> {
+export async function readNow({ folder, cause, links }: ReadTask): Promise<SpoolReading | null> {
   const found = await readResult(folder);
-  if (found) return reading(found, false);
+  if (found) return reading(found, links, false);
   if (!(await salvageFolder(folder, cause))) return null;
   const salvaged = await readResult(folder);
   if (!salvaged) throw new AppError('internal', 'a salvaged folder has no result; look at the disk');
-  return reading(salvaged, true);
+  return reading(salvaged, links, true);
 }
 
 /** `result.json`, or null where there is none that can be read: then the journal is the truth. */
@@ -80,13 +93,17 @@ async function readResult(folder: string): Promise<SpoolResult | null> {
   return typeof result.webhookUrl === 'string' && typeof result.payload === 'object' ? result : null;
 }
 
-function reading(result: SpoolResult, salvaged: boolean): SpoolReading {
+function reading(result: SpoolResult, links: LinkSigner | null, salvaged: boolean): SpoolReading {
   const { session_id: sessionId, recording_key: recordingKey } = result.payload;
+  const key = typeof recordingKey === 'string' ? recordingKey : null;
+  // A call of our own control plane names the record there; what lacks a URL is ours to give out.
+  const link =
+    links && key !== null && !result.payload.recording_url ? recordingLink(links, key, Date.now()) : null;
   return {
     webhookUrl: result.webhookUrl,
     sessionId: typeof sessionId === 'string' ? sessionId : '',
-    recordingKey: typeof recordingKey === 'string' ? recordingKey : null,
-    body: JSON.stringify(result.payload),
+    recordingKey: key,
+    body: JSON.stringify(link === null ? result.payload : { ...result.payload, recording_url: link }),
     salvaged,
   };
 }

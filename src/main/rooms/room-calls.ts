@@ -4,7 +4,7 @@ import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
 import { describeError } from '../../platform/app-error.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { LeaseSource } from '../slots/slot-pool.ts';
-import type { SlotProcess } from '../slots/slot-process.ts';
+import { orderedSession, type SlotProcess } from '../slots/slot-process.ts';
 
 /** Slots that are tried for one call before it is refused. */
 const SLOTS_TRIED = 2;
@@ -27,6 +27,8 @@ export type RoomOutcome =
   | { kind: 'accepted'; slotId: number }
   /** Every slot has a call. */
   | { kind: 'full' }
+  /** The order names a session that a call of this host has. */
+  | { kind: 'session_in_use' }
   /** No slot took it, or the one that did went away. */
   | { kind: 'failed' }
   /** The bot was not in the room in time; its slot is told to let go. */
@@ -43,13 +45,21 @@ type RoomNews = Extract<SlotToMain, { type: 'room_joined' | 'room_refused' }>;
 export class RoomCalls {
   private readonly pool: LeaseSource;
   private readonly hostId: string;
+  private readonly isSessionLive: (sessionId: string) => boolean;
   private readonly logger: Logger;
   /** Those who wait for a bot to be in its room; bounded by the number of slots. */
   private readonly waiting = new Map<string, (outcome: RoomOutcome) => void>();
 
-  constructor(options: { pool: LeaseSource; hostId: string; logger: Logger }) {
+  constructor(options: {
+    pool: LeaseSource;
+    hostId: string;
+    /** Whether a call of this host has the session. */
+    isSessionLive(sessionId: string): boolean;
+    logger: Logger;
+  }) {
     this.pool = options.pool;
     this.hostId = options.hostId;
+    this.isSessionLive = options.isSessionLive;
     this.logger = options.logger;
   }
 
@@ -62,6 +72,12 @@ export class RoomCalls {
     setup: MediaSetup,
     how: { slot?: SlotProcess; joinedWithinMs: number | null },
   ): Promise<RoomOutcome> {
+    // Decided before anything is waited for, so that of two orders at once one is the first.
+    const session = orderedSession(order.connected);
+    if (session !== null && this.isSessionLive(session)) {
+      if (how.slot) this.pool.release(how.slot);
+      return { kind: 'session_in_use' };
+    }
     for (let tried = 0; tried < SLOTS_TRIED; tried++) {
       const slot = tried === 0 && how.slot ? how.slot : this.pool.lease();
       if (!slot) return { kind: tried === 0 ? 'full' : 'failed' };

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DialoutRequest } from '../../contracts/dialout.ts';
+import { SESSION_ID_PATTERN } from '../../contracts/http-names.ts';
 import type { AttachRequest, DispatchRequest, WidgetDispatchRequest } from '../../contracts/room-requests.ts';
 import { callRoomName, SIP_CUSTOMER_PREFIX, type SipDialling } from '../../contracts/rooms.ts';
+import { invalid, issue } from '../../platform/http-server/schema-check.ts';
 import type { RoomOrder } from './room-calls.ts';
 
 /**
@@ -102,7 +104,7 @@ export function attachOrder(request: AttachRequest): RoomOrder {
       event: 'connected',
       ...call(callId, request.room_name, 'rtc_sip'),
       caller_id: request.to_number,
-      ...given('from_number', request.from_number),
+      ...given('from_number', request.from_number ?? undefined),
       to_number: request.to_number,
       call_direction: 'outbound',
       ...given('trunk_id', request.sip?.trunk_id),
@@ -122,6 +124,18 @@ export function attachOrder(request: AttachRequest): RoomOrder {
     dial: null,
     attached: { answeredAt: request.answered_at ?? null, screening: screening ? { ...screening } : null },
   };
+}
+
+/**
+ * A session id that our own control plane would refuse is refused here, where its sender still waits. What another plane
+ * makes of an id is its own affair. Throws `validation_error`.
+ */
+export function demandSessionId(id: unknown, pointer: string): void {
+  if (id === undefined || id === null) return;
+  if (typeof id === 'string' && SESSION_ID_PATTERN.test(id)) return;
+  const shown = JSON.stringify(id).slice(0, 60);
+  const sentence = `${shown} is no session id: 1 to 200 letters, digits or . _ : @ -`;
+  throw invalid(sentence, [issue('body', pointer, sentence, 'value')]);
 }
 
 /** The call's own id is its stream, so that an orchestrator finds in the config request what its order was answered. */

@@ -15,6 +15,8 @@ export interface RoomService {
   claims: RoomClaims;
   reservations: Reservations;
   closer: RoomCloser;
+  /** The own control plane serves configs, unless an order names another one. */
+  hasOwnPlane: boolean;
   /** The bot that a called number leads to. Rejects when the control plane cannot say. */
   botForNumber(did: string): Promise<{ botId: string } | null>;
   /** Whether a call has this room or is about to, one of an earlier main included. */
@@ -66,6 +68,8 @@ export function refusalOf(outcome: Exclude<RoomOutcome, { kind: 'accepted' }>): 
   switch (outcome.kind) {
     case 'full':
       return REFUSALS.full;
+    case 'session_in_use':
+      return REFUSALS.sessionInUse;
     case 'failed':
       return REFUSALS.slotsFailed;
     case 'late':

@@ -20,7 +20,7 @@ import { Reservations } from './reservations.ts';
 import { RoomCalls } from './room-calls.ts';
 import { RoomClaims } from './room-claims.ts';
 import { RoomReconciler } from './room-reconciler.ts';
-import { dialoutOrder } from './room-requests.ts';
+import { demandSessionId, dialoutOrder } from './room-requests.ts';
 import { JOIN_WITHIN_MS, type RoomService, refusalOf } from './room-service.ts';
 
 /** Calls that are over, so that hanging one up again is no mistake. */
@@ -85,7 +85,13 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
     claims.isTaken(roomName) ||
     orphans().inRoom(roomName) !== null ||
     pool.slots().some((slot) => slot.call?.roomName === roomName);
-  const calls = new RoomCalls({ pool, hostId, logger });
+  const calls = new RoomCalls({
+    pool,
+    hostId,
+    isSessionLive: (sessionId) =>
+      pool.slots().some((slot) => slot.call?.sessionId === sessionId) || orphans().hasSession(sessionId),
+    logger,
+  });
   const claims = new RoomClaims(isLive);
   const reservations = new Reservations(pool, bounds.reservationMs);
   const closer = new RoomCloser({ media, logger, unclaimedMs: bounds.unclaimedMs });
@@ -115,6 +121,7 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
   reconciler.start();
 
   const roomService: RoomService = {
+    hasOwnPlane: plane !== null && settings.configUrl === '',
     media,
     calls,
     claims,
@@ -138,6 +145,10 @@ export async function startRooms(parts: RoomParts): Promise<Rooms> {
     roomService,
     media,
     async dialOut(request) {
+      if (roomService.hasOwnPlane && request.config_url === undefined) {
+        const { _campaign_session_id: session } = request.connected_event ?? {};
+        demandSessionId(session, '/connected_event/_campaign_session_id');
+      }
       const setup = await media.fresh();
       if (!setup?.dialling) return REFUSALS.sipNotConfigured;
       const order = dialoutOrder(request, setup.dialling);

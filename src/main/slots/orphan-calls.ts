@@ -44,6 +44,8 @@ export interface OrphanCallsOptions {
 interface Orphan {
   callId: string;
   owner: SpoolOwner;
+  /** Null until its journal names it. */
+  sessionId: string | null;
   touchedAtMs: number;
   /** Monotonic time when the owner file was last seen to move. Wall clocks may jump; this cannot. */
   movedAtMs: number;
@@ -81,15 +83,28 @@ export class OrphanCalls {
     return null;
   }
 
+  /** Whether one of these calls has the session. */
+  hasSession(sessionId: string): boolean {
+    return [...this.orphans.values()].some((orphan) => orphan.sessionId === sessionId);
+  }
+
   /** The call in this room with the session that its config named; null for a room without one. */
   async sessionInRoom(
     roomName: string,
   ): Promise<{ callId: string; sessionId: string | null; workerId: string } | null> {
     const callId = this.inRoom(roomName);
-    const pid = this.orphans.get(callId ?? '')?.owner.pid;
-    if (callId === null) return null;
-    const call = await readJournalCall(join(this.options.spoolFolder, callId));
-    return { callId, sessionId: call?.sessionId ?? null, workerId: `orphan-${pid}` };
+    const orphan = this.orphans.get(callId ?? '');
+    if (!orphan) return null;
+    const { sessionId, owner } = orphan;
+    return {
+      callId: orphan.callId,
+      sessionId: sessionId ?? (await this.readSession(orphan.callId)),
+      workerId: `orphan-${owner.pid}`,
+    };
+  }
+
+  private async readSession(callId: string): Promise<string | null> {
+    return (await readJournalCall(join(this.options.spoolFolder, callId)))?.sessionId ?? null;
   }
 
   /** Asks the slot to end the call now. False where there is no such orphan. */
@@ -140,17 +155,18 @@ export class OrphanCalls {
       } else if (facts.kind === 'ownerless') {
         if (facts.finished || facts.ageMs > OWNERLESS_AFTER_MS) intake.take(callId, 'slot_died', null);
       } else if (isAlive(facts.owner) && !this.options.isOwnProcess(facts.owner.pid)) {
-        this.adopt(callId, facts.owner, facts.ownerTouchedAtMs);
+        this.adopt(callId, facts.owner, facts.ownerTouchedAtMs, await this.readSession(callId));
       } else {
         intake.take(callId, 'slot_died', facts.owner.room ?? null);
       }
     }
   }
 
-  private adopt(callId: string, owner: SpoolOwner, touchedAtMs: number): void {
+  private adopt(callId: string, owner: SpoolOwner, touchedAtMs: number, sessionId: string | null): void {
     this.orphans.set(callId, {
       callId,
       owner,
+      sessionId,
       touchedAtMs,
       movedAtMs: monotonicMs(),
       deadlineWallMs: null,
@@ -190,6 +206,7 @@ export class OrphanCalls {
     const folder = join(this.options.spoolFolder, orphan.callId);
     const touchedAtMs = await ownerTouchedAtMs(folder);
     const nowMs = monotonicMs();
+    orphan.sessionId ??= await this.readSession(orphan.callId);
     if (touchedAtMs !== null && touchedAtMs !== orphan.touchedAtMs) {
       orphan.touchedAtMs = touchedAtMs;
       orphan.movedAtMs = nowMs;

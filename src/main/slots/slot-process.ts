@@ -11,8 +11,10 @@ import type {
   SlotToMain,
 } from '../../contracts/slot-messages.ts';
 import { SLOT_MESSAGES_VERSION } from '../../contracts/versions.ts';
+import type { ConnectedMessage } from '../../contracts/wire.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs } from '../../platform/clock.ts';
+import { textOrNull } from '../../platform/json-shapes.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { noteHangup } from './hangup-note.ts';
 
@@ -65,6 +67,8 @@ export interface LiveCall {
   roomName: string | null;
   handedOverAtMs: number;
   sinceIso: string;
+  /** As the order named it, then as the config did; null before. */
+  sessionId: string | null;
   /** Known once the slot has loaded the config. */
   maxCallSeconds: number | null;
   hangupSentAtMs: number | null;
@@ -169,6 +173,7 @@ export class SlotProcess {
       roomName,
       handedOverAtMs: monotonicMs(),
       sinceIso: new Date(call.acceptedAtMs).toISOString(),
+      sessionId: call.type === 'room_call' ? orderedSession(call.connected) : null,
       maxCallSeconds: null,
       hangupSentAtMs: null,
       callSid: '',
@@ -258,7 +263,9 @@ export class SlotProcess {
         this.firstRssBytes ??= message.rssBytes;
         return;
       case 'session':
-        if (this.call?.callId === message.callId) this.call.maxCallSeconds = message.maxCallSeconds;
+        if (this.call?.callId !== message.callId) return;
+        this.call.maxCallSeconds = message.maxCallSeconds;
+        this.call.sessionId = message.sessionId;
         return;
       case 'carrier_call':
         if (this.call?.callId !== message.callId) return;
@@ -318,6 +325,11 @@ export class SlotProcess {
     this.call = null;
     this.listener.ended(this, ending, call);
   }
+}
+
+/** The session that a dialler has chosen for the call of an order; null where it has chosen none. */
+export function orderedSession(connected: ConnectedMessage): string | null {
+  return textOrNull(connected._campaign_session_id);
 }
 
 function slotEnvironment(): Record<string, string> {

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { AppError } from '../app-error.ts';
+import { readRange } from './byte-range.ts';
 import type { HttpReply } from './http-types.ts';
 import { corked, type Exchange, replyHeaders, sendReply, writeHead } from './send-reply.ts';
 
@@ -97,18 +98,4 @@ function sendPiece(exchange: Exchange, piece: Buffer, total: number): Promise<vo
     exchange.onGone = resolve;
     response.onWritable((offset) => attempt(piece.subarray(offset - before)));
   });
-}
-
-/** `[first byte, byte count]`; null where the whole file is meant (RFC 9110 section 14.2: what is not understood is ignored). */
-function readRange(header: string | undefined, size: number): [number, number] | 'unsatisfiable' | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(' ', '') ?? '');
-  if (!match || (match[1] === '' && match[2] === '')) return null;
-  if (match[1] === '') {
-    const last = Math.min(Number(match[2]), size);
-    return last === 0 ? 'unsatisfiable' : [size - last, last];
-  }
-  const first = Number(match[1]);
-  const end = match[2] === '' ? size - 1 : Math.min(Number(match[2]), size - 1);
-  if (match[2] !== '' && Number(match[2]) < first) return null;
-  return first >= size ? 'unsatisfiable' : [first, end - first + 1];
 }

@@ -5,7 +5,7 @@ import type { RuntimeConfig } from '../../contracts/runtime-config.ts';
 import { CLOSE } from '../../contracts/wire.ts';
 import { HttpFailure, httpCall } from '../../platform/http-client.ts';
 import { isRecord } from '../../platform/json-shapes.ts';
-import { isSafeTransport, mayReceiveSecret } from '../../platform/origins.ts';
+import { hostOf, isSafeTransport, mayReceiveSecret } from '../../platform/origins.ts';
 import { runtimeConfigShape } from './runtime-config-shape.ts';
 
 /** What the config endpoint is told about a call (R148). */
@@ -26,6 +26,8 @@ interface ConfigRefusal {
   error: ErrorCode;
   code: number;
   reason: string;
+  /** For the operator, who reads the log: where the cause is to be looked for (R155). */
+  advice?: string;
 }
 
 /** Asks the control plane, own or foreign, for the config of one call. Never rejects. */
@@ -46,13 +48,18 @@ export async function fetchConfig(query: ConfigQuery): Promise<ConfigAnswer> {
     });
     if (answer.status === 200) return readConfig(answer.body, query.botId);
     if (answer.status === 404) {
-      return refuse('config_not_found', detailOf(answer.body) ?? 'bot not found', CLOSE.botNotFound);
+      const detail = detailOf(answer.body) ?? 'bot not found';
+      return refuse('config_not_found', detail, CLOSE.botNotFound, adviceOn404(query));
     }
     if (answer.status === 503 && meansOutsideHours(answer.body)) {
       const detail = detailOf(answer.body) ?? 'outside active hours';
       return refuse('outside_active_hours', detail, CLOSE.outsideHours);
     }
-    return refuse('config_failed', `the config endpoint answered ${answer.status}`);
+    if (answer.status === 401 || answer.status === 403) {
+      const reason = `the config endpoint answered ${answer.status}`;
+      return refuse('config_failed', reason, CLOSE.configFailed, adviceOn403(query, withSecret));
+    }
+    return refuse(...faultOf(answer.status, answer.body));
   } catch (error) {
     const why = error instanceof HttpFailure ? error.message : 'the request failed';
     return refuse('config_failed', `the config endpoint cannot be used: ${why}`);
@@ -129,7 +136,7 @@ function absentFields(botId: string): Omit<RuntimeConfig, Demanded | OptionalOf<
     post_call_cache_enabled: false,
     post_call_cache_version: null,
     post_call_cache: null,
-    live_prompt_cache_state: null,
+    live_prompt_cache_state: { cache_name: null, expires_at: null },
     sip_context: {},
     call_context: {},
     crm_context: {},
@@ -150,8 +157,37 @@ function withoutNulls<T extends object>(served: T): T {
   return Object.fromEntries(Object.entries(served).filter(([, value]) => value !== null)) as T;
 }
 
-function refuse(error: ErrorCode, reason: string, code: number = CLOSE.configFailed): ConfigAnswer {
-  return { refusal: { error, code, reason } };
+function refuse(
+  error: ErrorCode,
+  reason: string,
+  code: number = CLOSE.configFailed,
+  advice?: string,
+): ConfigAnswer {
+  return { refusal: { error, code, reason, ...(advice === undefined ? {} : { advice }) } };
+}
+
+/** The two mistakes of a dialler itself are told in the plane's own words; of the rest it learns the status. */
+function faultOf(status: number, body: string): [ErrorCode, string] {
+  const code = problemField(body, 'code');
+  const detail = detailOf(body);
+  if (detail !== undefined && code === 'session_in_use') return [code, detail];
+  if (detail !== undefined && code === 'validation_error') return [code, detail];
+  return ['config_failed', `the config endpoint answered ${status}`];
+}
+
+function adviceOn404({ configUrl, botId }: ConfigQuery): string {
+  const origin = hostOf(configUrl);
+  return `either no bot with the id ${botId} is published, or ${origin} is not the control plane that has it; look at the address that the dialler calls, and at CONFIG_URL`;
+}
+
+function adviceOn403({ configUrl, coreSecret }: ConfigQuery, wasSent: boolean): string {
+  const origin = hostOf(configUrl);
+  if (wasSent) {
+    return `CORE_SECRET of this host and that of the control plane at ${origin} differ; set the same one on both`;
+  }
+  return coreSecret === ''
+    ? `the control plane at ${origin} wants a core secret and this host has none; set CORE_SECRET to the same value on both`
+    : `the core secret was not sent: ${origin} is not among TRUSTED_ORIGINS, or is reached over plain http`;
 }
 
 /**

@@ -82,10 +82,11 @@ export async function runRoomCall(
   if ('refusal' in answer) {
     await leave(entry, entered);
     await folder.discard();
-    const { code, reason, error } = answer.refusal;
-    return refuse(entry, code, reason, error);
+    const { code, reason, error, advice } = answer.refusal;
+    tellMain({ type: 'config_refused', callId: call.callId, error });
+    return refuse(entry, code, reason, { error, advice });
   }
-  const record = await beginRecord(folder, factsOf(call, answer.config), tools);
+  const record = await beginRecord(folder, factsOf(call, answer.config, tools), tools);
   if (!record) {
     await leave(entry, entered);
     await folder.discard();
@@ -275,9 +276,13 @@ async function endRoom({ call, media, logger }: RoomEntry): Promise<void> {
   if (status === 'failed') logger.warn({ err: reason }, 'the room of a call could not be closed');
 }
 
+function configUrlOf(call: SlotRoomCall, init: CallTools['init']): string {
+  return call.configUrl ?? init.configUrl;
+}
+
 function askForConfig(call: SlotRoomCall, { init }: CallTools) {
   return fetchConfig({
-    configUrl: call.configUrl ?? init.configUrl,
+    configUrl: configUrlOf(call, init),
     botId: call.botId,
     callerId: shortText(call.connected.caller_id),
     streamId: shortText(call.connected.stream_id),
@@ -304,18 +309,25 @@ async function whoIsMissing({ call, media }: RoomEntry): Promise<{ code: number;
   }
 }
 
-function refuse({ call, logger }: RoomEntry, code: number, reason: string, error?: ErrorCode): null {
-  logger.warn({ bot_id: call.botId, error, code, reason }, 'the call was refused');
+/** `more` is for the log alone. */
+function refuse(
+  { call, logger }: RoomEntry,
+  code: number,
+  reason: string,
+  more: { error?: ErrorCode; advice?: string | undefined } = {},
+): null {
+  logger.warn({ bot_id: call.botId, code, reason, ...more }, 'the call was refused');
   tellMain({ type: 'room_refused', callId: call.callId, code, reason });
   return null;
 }
 
-function factsOf(call: SlotRoomCall, config: RuntimeConfig) {
+function factsOf(call: SlotRoomCall, config: RuntimeConfig, { init }: CallTools) {
   return {
     callId: call.callId,
     connected: call.connected,
     transport: call.kind === 'widget' ? ('rtc_widget' as const) : ('rtc_sip' as const),
     config,
+    configUrl: configUrlOf(call, init),
     room: {
       roomName: call.roomName,
       toNumber: call.dial?.toNumber ?? shortText(call.connected.to_number),

@@ -47,7 +47,7 @@ export async function runCall(
   const { connected, transport: kind } = opening;
   const record = await beginRecord(
     folder,
-    { callId: call.callId, connected, transport: kind, config },
+    { callId: call.callId, connected, transport: kind, config, configUrl: tools.init.configUrl },
     tools,
   );
   if (!record) {
@@ -116,9 +116,10 @@ async function openSession(
     ownOrigins: tools.init.ownOrigins,
   });
   if ('config' in answer) return { line: opening, config: answer.config };
-  const { error, code, reason } = answer.refusal;
+  const { error, code, reason, advice } = answer.refusal;
+  tellMain({ type: 'config_refused', callId: call.callId, error });
   tools.logger.warn(
-    { call_id: call.callId, bot_id: call.botId, error, code, reason },
+    { call_id: call.callId, bot_id: call.botId, error, code, reason, advice },
     'the call was refused',
   );
   socket.resume();

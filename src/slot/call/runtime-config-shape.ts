@@ -114,7 +114,7 @@ export const runtimeConfigShape: Shape = object(
     post_call_cache_enabled: boolean,
     post_call_cache_version: string(),
     post_call_cache: object({}, {}),
-    live_prompt_cache_state: object({}, {}),
+    live_prompt_cache_state: object({}, { cache_name: string(), expires_at: string() }),
     sip_context: object({}, {}),
     call_context: object({}, {}),
     crm_context: object({}, {}),

@@ -16,6 +16,7 @@ import { tellMain } from '../main-link/slot-channel.ts';
 import { CallLog } from '../record/call-log.ts';
 import { SpoolFolder } from '../record/spool-folder.ts';
 import type { EndVerdict } from '../wrap-up/end-arbiter.ts';
+import { configUrlFor } from './fetch-config.ts';
 
 /** What is known of a call once its config is there, whatever line it comes over. */
 export interface CallFacts {
@@ -23,6 +24,8 @@ export interface CallFacts {
   connected: ConnectedMessage;
   transport: JournalCall['transport'];
   config: RuntimeConfig;
+  /** Where the config came from. */
+  configUrl: string;
   /** Of calls through a room, which are yet to be answered: their time begins then (RT-31). */
   room?: Pick<JournalCall, 'roomName' | 'trunkId' | 'toNumber'>;
 }
@@ -70,10 +73,10 @@ export function createFolder(
 export async function beginRecord(
   folder: SpoolFolder,
   facts: CallFacts,
-  tools: { init: Pick<SlotInit, 'baseUrl'>; logger: Logger },
+  tools: { init: Pick<SlotInit, 'baseUrl' | 'ownConfigUrls'>; logger: Logger },
 ): Promise<SpooledCall | null> {
   const { callId, config } = facts;
-  const journalCall = describeCall(facts, tools.init.baseUrl);
+  const journalCall = describeCall(facts, recordsUrl(facts, tools.init));
   const logger = tools.logger.child({ call_id: callId, session_id: config.session_id });
   const log = new CallLog({
     journal: (entry) => folder.append(entry),
@@ -172,9 +175,22 @@ async function finish(
   }
 }
 
+/**
+ * Where the own control plane keeps its call records; null for a call whose config came from another one: it has no
+ * record here.
+ */
+function recordsUrl(
+  { configUrl, config }: CallFacts,
+  { baseUrl, ownConfigUrls }: Pick<SlotInit, 'baseUrl' | 'ownConfigUrls'>,
+): string | null {
+  const asked = configUrlFor(configUrl, config.bot_id);
+  const isOwn = ownConfigUrls?.some((own) => configUrlFor(own, config.bot_id) === asked) ?? true;
+  return baseUrl !== '' && isOwn ? `${baseUrl}${RECORDS_PATH}` : null;
+}
+
 function describeCall(
   { callId, connected, transport, config, room }: CallFacts,
-  baseUrl: string,
+  records: string | null,
 ): JournalCall {
   const startedAt = isoNow();
   return {
@@ -189,8 +205,7 @@ function describeCall(
     transport,
     ...(room ? { ...room, callId, ringingAt: startedAt } : {}),
     webhookUrl: config.webhook_url,
-    recordingUrl:
-      baseUrl === '' ? null : `${baseUrl}${RECORDS_PATH}/${encodeURIComponent(config.session_id)}/recording`,
+    recordingUrl: records && `${records}/${encodeURIComponent(config.session_id)}/recording`,
     // The call id is ours and unique; a session id may come from a foreign system and come twice.
     recordingKey: `${startedAt.slice(0, 10).replaceAll('-', '/')}/${callId}.wav`,
     maxCallSeconds: config.max_call_duration_seconds,

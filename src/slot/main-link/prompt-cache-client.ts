@@ -81,7 +81,7 @@ export function openPromptCache(prompt: CachedPrompt): SharedPromptCache {
 export function openLivePromptCache(config: RuntimeConfig): SharedPromptCache | undefined {
   const parts = cachedParts(config);
   if (!parts) return undefined;
-  const { cache_name: name, expires_at: expiresAt } = config.live_prompt_cache_state ?? {};
+  const { cache_name: name, expires_at: expiresAt } = config.live_prompt_cache_state;
   const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN;
   return openPromptCache({
     version: parts.static_version,

@@ -285,7 +285,12 @@ t.test('R66 the live prompt cache is served while its entry holds this prompt an
   t.strictSame((await harness.call({ ...bot, system_prompt: 'Other.' })).live_prompt_cache_state, empty);
   harness.clock.wallIso = '2026-03-02T06:40:00.000Z';
   t.strictSame((await harness.call(bot)).live_prompt_cache_state, empty, 'expired');
-  t.equal((await harness.call({})).live_prompt_cache_state, null, 'not enabled');
+  t.strictSame((await harness.call({})).live_prompt_cache_state, empty, 'not enabled');
+  t.strictSame(
+    (await harness.call({ ...bot, conversation_policy: POLICY })).live_prompt_cache_state,
+    empty,
+    'a policy bot caches nothing',
+  );
 });
 
 t.test('R67 the contexts are flat maps for tools and transfers', async (t) => {
@@ -296,6 +301,23 @@ t.test('R67 the contexts are flat maps for tools and transfers', async (t) => {
   t.strictSame(served.sip_context, { crm_plan: 'gold' });
   t.strictSame(served.call_context, { crm_plan: 'gold', city: 'Pune' });
   t.strictSame(served.crm_context, { city: 'Pune', id: 7 });
+});
+
+t.test('R67 what is nested becomes scalars: its JSON, and each value under a dotted name', async (t) => {
+  const loan = { due: 12, parts: [{ on: 'Monday' }], note: null };
+  const event = { city: 'Pune', loan, 'loan.due': 'own', none: [] };
+  const flat = {
+    city: 'Pune',
+    loan: JSON.stringify(loan),
+    'loan.due': 'own',
+    'loan.parts.0.on': 'Monday',
+    'loan.note': null,
+    none: '[]',
+  };
+  const served = await configHarness(t).call({ system_prompt: 'Owes {{crm.loan}}.' }, event);
+  t.strictSame(served.call_context, flat);
+  t.strictSame(served.crm_context, flat);
+  t.equal(served.system_prompt, `Owes ${JSON.stringify(loan)}.`);
 });
 
 t.test('R68 R41 knowledge needs the system, the bot and bases that exist', async (t) => {

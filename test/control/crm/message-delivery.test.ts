@@ -15,6 +15,7 @@ import {
   testBox,
   untilWithTime,
 } from '../../harness/webhooks-harness.ts';
+import { activeCall } from '../call-store-conformance.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;
@@ -377,6 +378,28 @@ t.test('a call that was given up as lost is told when its results come after all
   await until(() => receiver.seen.length === 1);
   t.match(JSON.parse(receiver.seen[0]?.body ?? ''), { type: 'call.ended', data: { status: 'completed' } });
 });
+
+t.test(
+  'R85 a call in the session of a refused one is told of, and pushed, as a call of its own',
+  async (t) => {
+    const f = startWebhooks();
+    const receiver = await startReceiver();
+    t.teardown(() => Promise.all([f.close(), receiver.close()]));
+    f.pushes.set('clinic', { enabled: true, push_url: `http://crm.example.test:${receiver.port}/push` });
+    await f.webhook(`http://hooks.example.test:${receiver.port}/in`, {
+      types: ['call.started', 'call.ended', 'call.not_connected'],
+    });
+    await f.refuseCall('s1');
+    await until(() => receiver.seen.length === 2);
+    const refused = await f.calls.get('s1');
+    const call = { ...activeCall('s1', new Date(f.clock.nowMs()).toISOString()), bot_id: 'clinic' };
+    t.ok(await f.calls.reopen(call, refused?.version ?? 0));
+    await f.endCall('s1');
+    await until(() => receiver.seen.length === 5);
+    const told = receiver.seen.map(({ path, body }) => (path === '/push' ? 'push' : JSON.parse(body).type));
+    t.same(told.sort(), ['call.ended', 'call.not_connected', 'call.started', 'push', 'push']);
+  },
+);
 
 t.test('a removed bot leaves no push, no log and no secret behind', async (t) => {
   const f = startWebhooks();

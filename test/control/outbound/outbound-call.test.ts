@@ -87,10 +87,11 @@ t.test(
 t.test('R157 the caller ID is the number of the trunk unless the request names one', async (t) => {
   const { plane, ingress } = await planeWithDoor(t);
   t.equal((await post(plane, body)).json.from_number, TRUNK);
+  t.equal((await post(plane, { ...body, from_number: null })).json.from_number, TRUNK, 'null names none');
   t.equal((await post(plane, { ...body, from_number: '1001' })).json.from_number, '1001');
   t.same(
     ingress.dialled.map(({ from_number }) => from_number),
-    [TRUNK, '1001'],
+    [TRUNK, TRUNK, '1001'],
   );
 });
 
@@ -139,7 +140,7 @@ t.test('R159 a body that does not fit is 422 with the place of each mistake', as
     [{ ...body, to_number: '' }, '/to_number'],
     [{ ...body, to_number: 'sip:a@b' }, '/to_number'],
     [{ ...body, to_number: '+91 11 4000 1234' }, '/to_number'],
-    [{ ...body, from_number: null }, '/from_number'],
+    [{ ...body, from_number: '' }, '/from_number'],
     [{ ...body, bot_id: '../clinic' }, '/bot_id'],
     [{ ...body, variables: ['Asha'] }, '/variables'],
     [{ ...body, variables: 'Asha' }, '/variables'],
@@ -156,6 +157,20 @@ t.test('R159 a body that does not fit is 422 with the place of each mistake', as
     );
   }
   t.equal((await post(plane, { ...body, variables: { text: 'x'.repeat(70_000) } })).status, 413);
+  t.same(ingress.dialled, []);
+});
+
+t.test('R158 variables with a name that the platform sets are refused by that name', async (t) => {
+  const { plane, ingress } = await planeWithDoor(t);
+  const own = ['caller_id', 'from_number', 'call_id', 'room_name', 'transport', 'trunk_id', 'callback_at'];
+  const answer = await post(plane, {
+    ...body,
+    variables: { fine: 1, ...Object.fromEntries(own.map((n) => [n, 'x'])) },
+  });
+  t.equal(answer.status, 422);
+  const errors = answer.json.errors as { pointer: string; msg: string }[];
+  t.same(errors.map(({ pointer }) => pointer).sort(), own.map((name) => `/variables/${name}`).sort());
+  for (const { pointer, msg } of errors) t.ok(msg.includes(pointer.slice('/variables/'.length)), msg);
   t.same(ingress.dialled, []);
 });
 

@@ -43,7 +43,9 @@ export async function walkCalls(plane: PlaneUnderTest, step: Step, receiver: Rec
   await webhooks(step, receiver);
   await crm(step, receiver, session_id);
 
-  const { session_id: active } = await step('getRuntimeConfig', 200, { params: bot });
+  const named = `connected_event=${encodeURIComponent('{"_campaign_session_id":"walk-1"}')}`;
+  const { session_id: active } = await step('getRuntimeConfig', 200, { params: bot, query: named });
+  await step('getRuntimeConfig', 409, { params: bot, query: named });
   await step('deleteCallRecord', 409, { params: { session_id: active as string } });
   await step('deleteCallRecord', 200, { params });
   await step('getCallDeletionReceipt', 200, { params });
