@@ -3,16 +3,18 @@ import type { Framing } from '../src/contracts/wire.ts';
 import type { BenchPlan } from './bench-run.ts';
 import type { ConfigServeOptions } from './config-serve.ts';
 import type { ConversationPlan } from './conversation.ts';
+import type { EchoPlan } from './echo.ts';
 import type { RoomsPlan } from './rooms.ts';
 
 /** What the command line of the bench asks for. */
 export interface BenchOptions {
-  part: 'calls' | 'plane' | 'records' | 'providers' | 'conversation' | 'rooms' | 'both';
+  part: 'calls' | 'plane' | 'records' | 'providers' | 'conversation' | 'echo' | 'rooms' | 'both';
   /** Call records in the store that is searched. */
   records: number;
   plan: BenchPlan;
   planePlan: ConfigServeOptions;
   conversationPlan: ConversationPlan;
+  echoPlan: EchoPlan;
   roomsPlan: RoomsPlan;
   providersPlan: { rounds: number; sttRounds: number };
   form: 'full' | 'short';
@@ -22,7 +24,7 @@ export interface BenchOptions {
 
 export const BENCH_HELP = `npm run bench: the appliance under load over the real wire, beside bare loops on the same machine.
 
-usage: npm run bench -- [--part calls|plane|records|providers|conversation|rooms|both | --rooms] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
+usage: npm run bench -- [--part calls|plane|records|providers|conversation|echo|rooms|both | --rooms] [--calls N] [--seconds N] [--slots N] [--framing json|binary|both]
                         [--rounds N] [--seed N] [--out FILE] [--smoke]
 
 Callers with human speech talk with scripted bots through the real slots: voice activity, turn model,
@@ -35,10 +37,11 @@ a million call records, which takes minutes, and searches and exports them. The 
 provider's client against an emulated vendor: the time that is ours, and the memory of the slot. The part
 "conversation" measures what callers feel when providers take no time: the gap before a reply, the pause at
 an interruption; and it judges turn ends and false interruptions on speech and noise with known labels.
+The part "echo" has callers answer in one word, and bots hear themselves, on lines of samples.
 The part "rooms" has the appliance dial SIP telephones through a real media server, more and more of them,
 beside bare publishers on the same path.
 
-  --part P       calls, plane, records, providers, conversation, rooms, or both the first two (both)
+  --part P       calls, plane, records, providers, conversation, echo, rooms, or both the first two (both)
   --rooms        short for --part rooms; with --calls N that number only
   --records N    call records for that part (1000000)
   --calls N      calls at once (16)
@@ -91,7 +94,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
   const part = values.rooms ? 'rooms' : values.part;
   if (!isPart(part)) {
     throw new Error(
-      `--part "${part}" is neither calls, plane, records, providers, conversation, rooms nor both`,
+      `--part "${part}" is neither calls, plane, records, providers, conversation, echo, rooms nor both`,
     );
   }
   return {
@@ -103,6 +106,10 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
     conversationPlan: smoke
       ? { calls: 2, atOnce: 2, roundsPerCall: 1, share: 0.03, noiseMinutes: 1 }
       : { calls: 8, atOnce: 4, roundsPerCall: 4, share: 1, noiseMinutes: 60 },
+    echoPlan: {
+      ...(smoke ? { answers: 60, echoes: 12, bargeIns: 6 } : { answers: 3_000, echoes: 600, bargeIns: 200 }),
+      seed: whole('seed', values.seed, 1, 2 ** 31),
+    },
     providersPlan: smoke ? { rounds: 10, sttRounds: 3 } : { rounds: 200, sttRounds: 40 },
     roomsPlan: {
       steps: values.calls === undefined ? (smoke ? [2] : ROOM_STEPS) : [calls],
@@ -127,7 +134,7 @@ export function readBenchOptions(args: readonly string[]): BenchOptions | 'help'
 }
 
 function isPart(part: string): part is BenchOptions['part'] {
-  return ['calls', 'plane', 'records', 'providers', 'conversation', 'rooms', 'both'].includes(part);
+  return ['calls', 'plane', 'records', 'providers', 'conversation', 'echo', 'rooms', 'both'].includes(part);
 }
 
 function framingsOf(value: string): Framing[] {

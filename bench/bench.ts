@@ -5,6 +5,7 @@ import { BENCH_HELP, type BenchOptions, readBenchOptions } from './bench-options
 import { runBench } from './bench-run.ts';
 import { benchConfigServe, describeConfigServe } from './config-serve.ts';
 import { benchConversation, describeConversation } from './conversation.ts';
+import { benchEcho, describeEcho } from './echo.ts';
 import type { BenchFleet } from './fleet-run.ts';
 import { judgeRun, readBudget, readPlaneBudget } from './judge-run.ts';
 import { printTable } from './print-table.ts';
@@ -31,6 +32,7 @@ async function main(): Promise<number> {
   }
   if (options.part === 'records') return benchCallRecords(options.records);
   if (options.part === 'conversation') return talk(options);
+  if (options.part === 'echo') return hearEchoes(options);
   if (options.part === 'rooms') return callRooms(options);
   if (options.part === 'providers') {
     const figures = await benchProviders({ ...options.providersPlan, onBegin: print });
@@ -59,6 +61,13 @@ async function talk(options: BenchOptions): Promise<number> {
   print(`readings ${out}`);
   const answered = figures.wires.every(({ replyGapMs, unanswered }) => replyGapMs.n > unanswered);
   return answered ? 0 : EXIT_FAILED;
+}
+
+/** Nothing here is a time of the machine: an answer that was taken for an echo is a fault. */
+async function hearEchoes(options: BenchOptions): Promise<number> {
+  const figures = await benchEcho(options.echoPlan, print);
+  for (const line of describeEcho(figures)) print(line);
+  return figures.takenForEcho === 0 ? 0 : EXIT_FAILED;
 }
 
 /** The times belong to the machine; that calls were lost, or none was in time, is a fault. */

@@ -45,6 +45,7 @@ export const CALL_EVENTS = {
   // The bot speaks, and is spoken over.
   reply_started: ['reply', 'kind', 'response_ms', 'endpoint_ms', 'transcribe_ms', 'think_and_speak_ms'],
   overlap: ['text', 'meaning', 'reply'],
+  echo: ['text', 'delay_ms', 'loss_db'],
   bot_held: ['reply', 'onset_ms', 'heard_ms'],
   bot_resumed: ['reply', 'duration_ms', 'reason'],
   interrupted: ['reply', 'heard', 'unheard', 'dropped_ms', 'reason', 'onset_ms'],

@@ -40,7 +40,7 @@ t.test('a wrong argument is refused by a sentence that names it', async (t) => {
   t.throws(() => readBenchOptions(['--cals', '8']), /cals/);
   t.throws(
     () => readBenchOptions(['--part', 'none']),
-    /--part "none" is neither calls, plane, records, providers, conversation, rooms nor both/,
+    /--part "none" is neither calls, plane, records, providers, conversation, echo, rooms nor both/,
   );
 });
 

@@ -129,6 +129,24 @@ t.test('RT-17 a voice that is faster than the line is not heard before it is pla
   t.equal(ledger.heardText(1), 'one two', 'two of ten seconds, although the whole clause was there');
 });
 
+t.test('RT-13 what is left of a reply is known while it is heard, and while it is paused', async (t) => {
+  const ledger = new SpeechLedger();
+  const [first, second] = [ledger.add(1, 'Your order is on its way.'), ledger.add(1, 'Is that right?')];
+  for (const unit of [first, second]) {
+    ledger.made(unit.id, 16_000);
+    ledger.allMade(unit.id);
+  }
+  t.equal(ledger.leftMs(1, 0), 4_000);
+  first.sentSamples = 16_000;
+  first.playStartMs = 0;
+  t.equal(ledger.leftMs(1, 500), 3_500);
+  first.sentSamples = 4_000;
+  t.equal(ledger.leftMs(1, 900), 3_500, 'a pause is not heard');
+  first.sentSamples = 16_000;
+  ledger.markEchoed(first.id);
+  t.equal(ledger.leftMs(1, 2_300), 2_000);
+});
+
 t.test('RT-42 the pace of the voice is learned from the clauses that it has spoken', async (t) => {
   const ledger = new SpeechLedger();
   const text = 'this sentence has forty characters in it.';

@@ -175,6 +175,7 @@ export function assembleCall(parts: SessionParts, clock: LineClock, session: Ses
     turnModel: parts.turnModel,
     hearHz: providers.hearHz,
     finalWaitSamples: providers.finalWaitSamples,
+    questionLeftMs: () => voice.questionLeftMs,
     hooks: {
       apply: (action) => turnActions.apply(action),
       onTranscriptionFailure: (error) => session.onTranscriptionFailure(error),
@@ -249,7 +250,7 @@ function assembleVoice(
     hooks: {
       onTick: () => session.tick(),
       onFrame(frame, playAtSample, unitId, playAtMs, lateMs) {
-        speechInput().listener.botSent(frame, playAtSample);
+        speechInput().botSent(frame, playAtSample, later().voice.ledger.get(unitId));
         measures.frameSent(unitId, playAtMs, playAtSample, lateMs);
       },
       onBegun: (reply) => {

@@ -122,6 +122,14 @@ export class CallReporter {
     });
   }
 
+  /** The bot's own words came back from the far end, and nobody said them (RT-18). */
+  echo(text: string, line: { delayMs: number | null; lossDb: number | null }): void {
+    this.log.event('echo', {
+      text,
+      ...(line.delayMs === null ? {} : { delay_ms: line.delayMs, loss_db: line.lossDb }),
+    });
+  }
+
   /** The model has begun to answer a turn; what it remarked on it stands in the same event. */
   turnTaken(turn: UserTurn, note: string | null): void {
     const endedAt = this.untold?.turn === turn ? this.untold.endedAt : this.log.seconds;

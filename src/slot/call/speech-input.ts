@@ -8,11 +8,13 @@ import type { HearingHz } from '../audio/hearing-rate.ts';
 import { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnModel } from '../listen/turn-model.ts';
 import type { VoiceActivity } from '../listen/voice-activity.ts';
-import { interruptionJudge } from '../turn/interruption-meaning.ts';
+import { HeardWords } from '../turn/heard-words.ts';
+import { answerJudge, interruptionJudge } from '../turn/interruption-meaning.ts';
 import { reEngagementPlan } from '../turn/re-engagement.ts';
+import { type SaidClause, SaidWords } from '../turn/said-words.ts';
 import { type CallAction, TurnDriver } from '../turn/turn-driver.ts';
 import { turnRules } from '../turn/turn-rules.ts';
-import type { TurnStrategy } from '../turn/turn-types.ts';
+import type { InterruptionMeaning, TurnStrategy } from '../turn/turn-types.ts';
 import { TurnWaits } from '../turn/turn-waits.ts';
 
 export interface SpeechInputHooks {
@@ -44,6 +46,9 @@ export class SpeechInput {
   readonly listener: CallerListener;
   readonly turns: TurnDriver;
   readonly waits: TurnWaits;
+  /** What words mean that are said over the bot, by the lists alone. */
+  readonly meaningOf: (text: string) => InterruptionMeaning;
+  private readonly said = new SaidWords();
   private readonly session: SttSession;
   private keySample = Number.NEGATIVE_INFINITY;
   /** What is being heard are keys. */
@@ -59,6 +64,8 @@ export class SpeechInput {
     /** What speech to text was opened at. */
     hearHz: HearingHz;
     finalWaitSamples: () => number;
+    /** What is still to be heard of a reply that ends with a question (RT-13). */
+    questionLeftMs: () => number | null;
     hooks: SpeechInputHooks;
   }) {
     const { config, stt, hooks } = options;
@@ -97,9 +104,11 @@ export class SpeechInput {
           hooks.onSpeechStop(lastSample);
           this.turns.speechStopped(lastSample);
         },
-        onEcho: () => {
-          hooks.onSpeechDenied();
-          this.turns.send({ type: 'not_speech' });
+        onDoubt: (isDoubted, fromSample) => {
+          if (this.isKeySound) return;
+          if (isDoubted) hooks.onSpeechDenied();
+          else hooks.onSpeechStart(fromSample);
+          this.turns.speechDoubted(isDoubted, fromSample);
         },
         onWindow: (levelDbfs, isSpeech) => {
           hooks.onWindow(levelDbfs, isSpeech);
@@ -108,6 +117,18 @@ export class SpeechInput {
       },
     });
     const language = spokenLanguage(config);
+    this.meaningOf = interruptionJudge({
+      language,
+      minWords: config.min_words_interruption,
+      ...(vad.backchannels ? { backchannels: vad.backchannels } : {}),
+      ...(vad.stop_phrases ? { stops: vad.stop_phrases } : {}),
+    });
+    const words = new HeardWords({
+      meaningOf: this.meaningOf,
+      canAnswer: answerJudge(language),
+      questionLeftMs: options.questionLeftMs,
+      said: this.said,
+    });
     this.waits = new TurnWaits(vad, language, hooks.onPauseLearned);
     this.turns = new TurnDriver({
       rules: turnRules(
@@ -124,12 +145,7 @@ export class SpeechInput {
       waits: this.waits,
       turnModel,
       turnThreshold: vad.turn_threshold ?? 0.5,
-      meaningOf: interruptionJudge({
-        language,
-        minWords: config.min_words_interruption,
-        ...(vad.backchannels ? { backchannels: vad.backchannels } : {}),
-        ...(vad.stop_phrases ? { stops: vad.stop_phrases } : {}),
-      }),
+      words,
       stt: this.session,
       strategy,
       givesInterims,
@@ -137,6 +153,12 @@ export class SpeechInput {
       speechInput: this.listener,
       hooks,
     });
+  }
+
+  /** A frame of the bot, which the caller hears from this sample of the line clock on, and what it is saying. */
+  botSent(frame: Int16Array, playAtSample: number, clause: SaidClause | undefined): void {
+    this.listener.botSent(frame, playAtSample);
+    if (clause) this.said.heard(clause, playAtSample, playAtSample + frame.length);
   }
 
   /** The tone of a key has just been heard: voice activity about this time is none. */

@@ -82,6 +82,10 @@ export class TurnActions {
       case 'overlap':
         this.keepUnconfirmed(action);
         return;
+      case 'echo':
+        answering.dropPreemptive('it was the bot');
+        this.parts.reporter.echo(action.text, this.parts.speechInput().listener.line);
+        return;
       case 'empty_turn':
         this.onEmptyTurn(action.mayContinue);
         return;
@@ -201,11 +205,11 @@ export class TurnActions {
   }
 
   private keepUnconfirmed({ text, fromSample }: Extract<CallAction, { type: 'overlap' }>): void {
-    const { turns } = this.parts.speechInput();
+    const { turns, meaningOf } = this.parts.speechInput();
     this.parts.answering.dropPreemptive('the words were no turn');
     this.parts.failureHandler.heardTurn();
     this.overlaps++;
-    this.parts.reporter.overlap(text, turns.interruptionMeaning(text), fromSample, turns.state.nowSample);
+    this.parts.reporter.overlap(text, meaningOf(text), fromSample, turns.state.nowSample);
   }
 
   /** Speech without words. Where it cut the bot off, the bot goes on with what the caller has not heard. */

@@ -21,8 +21,11 @@ import type { VoiceActivity } from './voice-activity.ts';
 export interface ListenerHooks {
   onSpeechStart(fromSample: number): void;
   onSpeechStop(lastSample: number): void;
-  /** What began as speech is the bot's own echo (RT-18). */
-  onEcho(): void;
+  /**
+   * What is heard may be the bot's own echo, or goes on to, and its words are to decide (RT-18). False where it sounds
+   * like the caller again, from this sample on.
+   */
+  onDoubt(isDoubted: boolean, fromSample: number): void;
   /** A window has been looked at: its loudness, and whether it belongs to a stretch of speech. */
   onWindow(levelDbfs: number, isSpeech: boolean): void;
 }
@@ -46,7 +49,8 @@ export class CallerListener {
   private readonly echo = new EchoWatch(this.gate);
   private readonly preRollSamples: number;
   private isTurnOpen = false;
-  private isEcho = false;
+  /** What is being heard sounds like the bot. */
+  private isDoubted = false;
   private speechFromSample = 0;
   private nextWindowSample = 0;
   private fedSample = 0;
@@ -103,12 +107,12 @@ export class CallerListener {
   }
 
   get isSpeaking(): boolean {
-    return this.segmenter.speaking && !this.isEcho;
+    return this.segmenter.speaking && !this.isDoubted;
   }
 
-  /** What is being heard is the bot itself, so that words of it are nobody's. */
-  get hearsEcho(): boolean {
-    return this.isEcho;
+  /** Words have shown that what sounded like the bot was the bot. */
+  learnEcho(): void {
+    this.gate.learn();
   }
 
   /** Up to here the line's audio has been looked at; the clock of all turn timers. */
@@ -169,8 +173,7 @@ export class CallerListener {
     this.nextWindowSample += VAD_WINDOW_SAMPLES;
     if (event?.type === 'speech_start') this.onSpeechStart(event.atSample);
     if (this.segmenter.speaking) this.whileSpeaking();
-    if (event?.type === 'speech_stop' && !this.isEcho) this.hooks.onSpeechStop(event.atSample);
-    if (event?.type === 'speech_stop') this.isEcho = false;
+    if (event?.type === 'speech_stop') this.onSpeechStop(event.atSample);
     this.hooks.onWindow(levelDbfs, this.segmenter.speaking);
   }
 
@@ -179,30 +182,34 @@ export class CallerListener {
     if (!this.wantsSilence() && !this.isTurnOpen) {
       this.fedSample = Math.max(this.fedSample, fromSample - this.preRollSamples, 0);
     }
-    this.isEcho = this.echo.isEcho(fromSample, this.nextWindowSample);
-    if (!this.isEcho) this.hooks.onSpeechStart(fromSample);
+    this.isDoubted = false;
+    this.echo.begin();
+    this.hooks.onSpeechStart(fromSample);
     // The turn stands before the engine hears its beginning: some give words at once.
     this.feed();
   }
 
   private whileSpeaking(): void {
     this.watchEcho();
-    if (this.isEcho) return;
+    if (this.isDoubted) return;
     this.speechSamples += VAD_WINDOW_SAMPLES;
     this.stt.speechHeard?.((VAD_WINDOW_SAMPLES * 1000) / LINE_RATE_HZ);
   }
 
-  /** Speech may turn out to be an echo once enough of it was heard, and a caller may speak into an echo. */
+  /** Speech may turn out to sound like the bot once enough of it was heard, and a caller may speak into an echo. */
   private watchEcho(): void {
-    const verdict = this.echo.look(this.speechFromSample, this.nextWindowSample, this.isEcho);
-    if (verdict === 'echo') {
-      this.isEcho = true;
-      this.hooks.onEcho();
-    } else if (verdict === 'speech') {
-      this.isEcho = false;
-      this.speechFromSample = this.nextWindowSample - VAD_WINDOW_SAMPLES;
-      this.hooks.onSpeechStart(this.speechFromSample);
-    }
+    const verdict = this.echo.look(this.speechFromSample, this.nextWindowSample);
+    if (verdict === null) return;
+    this.isDoubted = verdict === 'doubt';
+    if (!this.isDoubted) this.speechFromSample = this.nextWindowSample - VAD_WINDOW_SAMPLES;
+    this.hooks.onDoubt(this.isDoubted, this.speechFromSample);
+  }
+
+  private onSpeechStop(lastSample: number): void {
+    // The silence behind a short word belongs to its shape.
+    if (!this.isDoubted) this.watchEcho();
+    this.hooks.onSpeechStop(lastSample);
+    this.isDoubted = false;
   }
 
   private feed(): void {

@@ -207,6 +207,11 @@ export class BotVoice {
     return this.speaker.heardSoFar();
   }
 
+  /** What is still to be heard of the reply, where it has all its words and ends with a question; else null. */
+  get questionLeftMs(): number | null {
+    return this.speaker.questionLeftMs;
+  }
+
   /** How far the line is ahead of the caller's ear, with what waits; 0 where nothing is being heard. */
   get aheadMs(): number {
     return Math.max(0, this.pacer.playEndMs - monotonicMs()) + this.pacer.queuedMs;

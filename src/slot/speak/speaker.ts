@@ -11,6 +11,8 @@ export type { Clause, Reply, ReplyEnd, ReplyFailure, SpeakerHooks, SpokenClause 
 
 /** A mark that has not come back this long after its audio must have ended never will. */
 const MARK_GRACE_MS = 300;
+/** A question mark, and what may close behind it. */
+const QUESTION_END = /[?？؟]["'”’»)\]\s]*$/u;
 
 interface LiveReply extends VoicedReply {
   readonly abort: AbortController;
@@ -59,6 +61,14 @@ export class Speaker {
   /** The reply that has not been given all its words and audio yet. */
   get replyAtWork(): Reply | null {
     return this.current && !this.current.clausesDone ? this.current : null;
+  }
+
+  /** What is still to be heard of the reply, where it has all its words and ends with a question; else null. */
+  get questionLeftMs(): number | null {
+    const reply = this.current;
+    if (!reply?.clausesDone) return null;
+    const text = this.ledger.ofReply(reply.id).findLast((unit) => !unit.isAside)?.text ?? '';
+    return QUESTION_END.test(text) ? this.ledger.leftMs(reply.id, this.heardUntilMs()) : null;
   }
 
   /**

@@ -177,6 +177,13 @@ export class SpeechLedger {
     return joined(own.map((unit) => unit.text.slice(unit.heard?.text.length ?? 0).trim()));
   }
 
+  /** How long a reply is still to be heard from a moment on, as far as its clauses are known. */
+  leftMs(replyId: number, atMs: number): number {
+    const open = this.ofReply(replyId).filter((unit) => unit.heard === null);
+    const samples = open.reduce((sum, unit) => sum + this.totalSamples(unit) - heardSamples(unit, atMs), 0);
+    return (samples * 1000) / LINE_RATE_HZ;
+  }
+
   /** The weakest evidence of a reply, which is what its transcript entry can claim. */
   evidence(replyId: number): Evidence {
     return weakest(this.ofReply(replyId).map((unit) => unit.heard?.evidence ?? 'none'));

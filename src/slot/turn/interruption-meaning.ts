@@ -33,19 +33,31 @@ export function interruptionJudge(rules: InterruptionRules): (text: string) => I
     if (plain === '') return 'nothing';
     const words = wordCount(plain);
     if (words <= 4 && stops.some((phrase) => ` ${plain} `.includes(phrase))) return 'interruption';
-    if (isBackchannel(plain, backchannels)) return 'backchannel';
+    if (isMadeOf(plain, backchannels)) return 'backchannel';
     return words >= minWords ? 'interruption' : 'too_few_words';
   };
 }
 
+/**
+ * Whether words that would not stop the bot can answer a question that it is ending (RT-13): a sign of listening only
+ * where it says yes or no as well, anything that is none in any case.
+ */
+export function answerJudge(
+  language: string | undefined,
+): (text: string, meaning: InterruptionMeaning) => boolean {
+  const answers = new Set(listed('answers', language).map(normalised));
+  return (text, meaning) =>
+    meaning === 'too_few_words' || (meaning === 'backchannel' && isMadeOf(normalised(text), answers));
+}
+
 /** What a language has and what holds everywhere; callers in India mix English into every language. */
-function listed(kind: 'backchannels' | 'stops', language: string | undefined): string[] {
+function listed(kind: 'backchannels' | 'stops' | 'answers', language: string | undefined): string[] {
   const own = (language ?? '').toLowerCase().split('-')[0] ?? '';
   return ['every', 'en', own].flatMap((name) => PHRASES.get(`${name} ${kind}`) ?? []);
 }
 
 /** "haan haan ok" is made of signs of listening and is one. */
-function isBackchannel(plain: string, phrases: ReadonlySet<string>): boolean {
+function isMadeOf(plain: string, phrases: ReadonlySet<string>): boolean {
   if (phrases.has(plain)) return true;
   const words = plain.split(' ');
   return words.length <= 4 && words.every((word) => phrases.has(word));

@@ -1,15 +1,16 @@
+import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import { AppError } from '../../platform/app-error.ts';
 import { monotonicMs, within } from '../../platform/clock.ts';
 import type { SttSession, SttTurnEvent } from '../../providers/contract/speech-to-text.ts';
 import type { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
-import { isCheckIn } from './interruption-meaning.ts';
+import type { HeardWords } from './heard-words.ts';
 import { createTurnMachine, step } from './turn-machine.ts';
 import { joined } from './turn-moves.ts';
+import { msOf } from './turn-rules.ts';
 import { dueTimer } from './turn-timers.ts';
 import type {
-  InterruptionMeaning,
   TurnAction,
   TurnEvent,
   TurnRules,
@@ -37,7 +38,7 @@ export interface TurnDriverOptions {
   waits: TurnWaits;
   turnModel: TurnJudge | null;
   turnThreshold: number;
-  meaningOf: (text: string) => InterruptionMeaning;
+  words: Pick<HeardWords, 'speechStarted' | 'soFar' | 'final' | 'ofEngine'>;
   stt: Pick<SttSession, 'flush' | 'discard'>;
   /** Which engine listens may change in the middle of a call. */
   strategy: () => TurnStrategy;
@@ -45,7 +46,10 @@ export interface TurnDriverOptions {
   givesInterims: () => boolean;
   /** How long the text of a finished turn takes this engine, in samples. */
   finalWaitSamples: () => number;
-  speechInput: Pick<CallerListener, 'heardUptoSample' | 'hearsEcho' | 'turnIsOpen' | 'hearHz' | 'turnAudio'>;
+  speechInput: Pick<
+    CallerListener,
+    'heardUptoSample' | 'turnIsOpen' | 'hearHz' | 'turnAudio' | 'learnEcho' | 'line'
+  >;
   hooks: {
     apply(action: CallAction): void;
     /** A turn could not be transcribed; what follows comes as an action. */
@@ -65,7 +69,7 @@ const FLUSH_ABORT_MS = 8_000;
 /** After the end of a call its last words are waited for so long. */
 const LAST_WORDS_MS = 1_500;
 /** An engine that has just told another word is still at it. */
-const FRESH_INTERIM_SAMPLES = 0.7 * 8_000;
+const FRESH_INTERIM_SAMPLES = 0.7 * LINE_RATE_HZ;
 /** Turns whose evidence is kept. */
 const MAX_EVIDENCE = 8;
 
@@ -137,8 +141,16 @@ export class TurnDriver {
     }
     if (!turn) this.speechSamples = 0;
     this.speechFromSample = fromSample;
+    this.options.words.speechStarted(msOf(this.now - fromSample));
     this.options.hooks.onContinued();
     this.send({ type: 'speech_start', fromSample });
+  }
+
+  /** What is heard sounds like the bot, or goes on to; or it does no longer, from a sample on. */
+  speechDoubted(isDoubted: boolean, fromSample: number): void {
+    if (isDoubted) this.send({ type: 'doubted' });
+    else if (this.state.isSpeech) this.send({ type: 'undoubted', fromSample });
+    else this.speechStarted(fromSample);
   }
 
   speechStopped(lastSample: number): void {
@@ -147,21 +159,26 @@ export class TurnDriver {
   }
 
   interim(text: string): void {
-    if (text.trim() === '' || this.options.speechInput.hearsEcho) return;
+    if (text.trim() === '') return;
     this.interimAtSample = this.now;
-    this.options.hooks.onText(text);
-    this.send({ type: 'interim', text, meaning: this.meaningOf(text) });
+    const meaning = this.options.words.soFar(text, this.state, this.now);
+    if (meaning !== 'echo') this.options.hooks.onText(text);
+    this.send({ type: 'interim', text, meaning });
   }
 
   engineTurn(event: SttTurnEvent): void {
     const text = 'text' in event ? event.text : '';
-    if (text.trim() !== '') this.options.hooks.onText(text);
+    const lineEchoes = this.options.speechInput.line.echoes > 0;
+    const meaning = this.options.words.ofEngine(text, this.state, this.now, lineEchoes);
+    if (text.trim() !== '' && meaning !== 'echo') this.options.hooks.onText(text);
     // The machine gives an id to a turn that opens with this, so its evidence is noted first.
     if (event.type === 'end')
       this.noteConfidence(this.state.turn?.id ?? this.state.turnCount + 1, event.confidence);
+    if (meaning === 'echo' && event.type === 'end') this.options.speechInput.learnEcho();
     const isUnheard = event.type === 'end' && (event.isUnheard ?? false);
     if (isUnheard) this.lastFailure = unheardError();
-    this.send({ type: 'engine_turn', what: event.type, text, meaning: this.meaningOf(text), isUnheard });
+    this.send({ type: 'engine_turn', what: event.type, text, meaning, isUnheard });
+    if (meaning === 'echo') return;
     if (event.type === 'resumed') this.options.hooks.onContinued();
     if (event.type === 'eager_end' && this.state.turn && !this.state.turn.isInterruptionCandidate) {
       this.options.hooks.onProbableEnd(this.state.turn.id, joined(this.state.turn.settledText, text.trim()));
@@ -195,11 +212,6 @@ export class TurnDriver {
 
   evidenceOf(turn: number): TurnEvidence {
     return this.evidenceFor(turn);
-  }
-
-  /** What words mean that are said over the bot, by the lists alone. */
-  interruptionMeaning(text: string): InterruptionMeaning {
-    return this.options.meaningOf(text);
   }
 
   private get now(): number {
@@ -271,7 +283,8 @@ export class TurnDriver {
   /** While the text is on its way, what was heard of it so far is good enough to begin to think. */
   private askForText(turnId: number): void {
     const { turn } = this.state;
-    if (turn?.id === turnId && turn.isDecided && turn.interim !== '') {
+    const isTheirs = turn?.interim !== '' && turn?.interimMeaning !== 'echo';
+    if (turn?.id === turnId && turn.isDecided && isTheirs) {
       const text = joined(turn.settledText, turn.interim);
       // Words that promise more are not the last ones, or the turn is not over.
       const wait = this.state.rules.wordWaitSamples(text, turn.probability);
@@ -287,7 +300,9 @@ export class TurnDriver {
       LAST_WORDS_MS,
       null,
     );
-    const said = joined(text, heard?.text.trim() || interim.trim());
+    const told = heard?.text.trim() || interim.trim();
+    const isEcho = this.options.words.final(told, turn, this.state, this.now) === 'echo';
+    const said = joined(text, isEcho ? '' : told);
     if (said !== '') this.options.hooks.apply({ type: 'overlap', text: said, fromSample });
   }
 
@@ -301,27 +316,22 @@ export class TurnDriver {
     try {
       const heard = await this.ask(turn);
       const text = heard.text.trim();
-      if (text !== '') {
+      const meaning = this.options.words.final(text, turn, this.state, this.now);
+      if (meaning === 'echo') {
+        this.options.speechInput.learnEcho();
+      } else if (text !== '') {
         this.noteConfidence(turn, heard.confidence);
         this.options.hooks.onText(text);
       }
       const isUnheard = heard.isUnheard ?? false;
       if (isUnheard) this.lastFailure = unheardError();
-      this.send({ type: 'final', turn, text, meaning: this.meaningOf(text), isUnheard });
+      this.send({ type: 'final', turn, text, meaning, isUnheard });
     } catch (error) {
       if (this.isStopped) return;
       this.lastFailure = error as Error;
       this.options.hooks.onTranscriptionFailure(this.lastFailure);
       this.send({ type: 'final_failed', turn });
     }
-  }
-
-  /** Somebody who only asks whether the bot is there does not take back what they asked before. */
-  private meaningOf(text: string): InterruptionMeaning {
-    const meaning = this.options.meaningOf(text);
-    const { reply } = this.state;
-    const owes = reply !== null && !reply.wasAudible;
-    return owes && meaning !== 'nothing' && isCheckIn(text) ? 'backchannel' : meaning;
   }
 
   private noteConfidence(turn: number, confidence: number | null): void {

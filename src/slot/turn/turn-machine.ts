@@ -94,6 +94,12 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
     case 'not_speech':
       onNotSpeech(state, actions);
       break;
+    case 'doubted':
+      onDoubted(state, actions);
+      break;
+    case 'undoubted':
+      onUndoubted(state, event.fromSample);
+      break;
     case 'engine_turn':
       onEngineTurn(state, event, actions);
       break;
@@ -143,7 +149,7 @@ function onSpeechStart(state: TurnState, fromSample: number, actions: TurnAction
     // After a goodbye that hangs up by itself the caller may still object; one that was ordered stands.
     if (state.closing !== 'closure_phrase') {
       state.isSpeech = true;
-      state.unheard ??= { turn: ++state.turnCount, fromSample, text: '', interim: '' };
+      state.unheard ??= { turn: ++state.turnCount, fromSample, text: '', interim: '', wasDoubted: false };
       return;
     }
     cancelClosing(state, actions);
@@ -171,14 +177,34 @@ function overlap(state: TurnState, turn: CallerTurn, fromSample: number): void {
   const { rules } = state;
   arm(state, 'interruption_pause', fromSample + rules.interruptionPauseSamples);
   if (timeRuleHolds(rules)) arm(state, 'interruption_confirm', fromSample + rules.interruptionConfirmSamples);
-  boundInterruption(
-    state,
-    turn,
-    fromSample + rules.interruptionConfirmSamples + rules.interruptionDecideSamples,
-  );
+  const dueSample = fromSample + rules.interruptionConfirmSamples + rules.interruptionDecideSamples;
+  // Of what came before it sounded like the bot: this is somebody new.
+  if (turn.isDoubted || turn.wasAskedInDoubt) arm(state, 'interruption_decide', dueSample);
+  else boundInterruption(state, turn, dueSample);
 }
 
-/** A turn that holds nothing but the echo of the bot never was one (RT-18). */
+/**
+ * What sounds like the bot neither stops it nor is dropped: its words decide, as long as it sounds so and within the
+ * bound of all interruptions after it (RT-18).
+ */
+function onDoubted(state: TurnState, actions: TurnAction[]): void {
+  const { turn } = state;
+  if (!state.isSpeech || !turn) return;
+  turn.isDoubted = true;
+  if (!turn.isInterruptionCandidate || state.phase !== 'interruption_candidate') return;
+  disarm(state, 'interruption_pause', 'interruption_confirm');
+  arm(state, 'interruption_decide', state.nowSample + state.rules.interruptionDecideSamples);
+  releaseBot(state, actions);
+}
+
+/** Whoever speaks now does not sound like the bot: they have all the time of an interruption from here on. */
+function onUndoubted(state: TurnState, fromSample: number): void {
+  const { turn } = state;
+  if (!state.isSpeech || !turn?.isInterruptionCandidate) return;
+  overlap(state, turn, fromSample);
+}
+
+/** A turn that holds nothing but the sound of keys never was one. */
 function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   const { turn } = state;
   if (state.phase === 'closing' && !turn && state.isSpeech) {
@@ -190,7 +216,7 @@ function onNotSpeech(state: TurnState, actions: TurnAction[]): void {
   turn.interim = '';
   if (turn.isInterruptionCandidate) {
     yieldToBot(state, turn, actions);
-    // What an engine still makes of it is the bot's own words.
+    // What an engine still makes of it are nobody's words.
     state.unheard = null;
     return;
   }

@@ -41,11 +41,16 @@ export function stopSpeech(state: TurnState, lastSample: number, actions: TurnAc
   turn.epoch++;
   if (turn.isInterruptionCandidate) {
     // Short, and over the bot: only its words can tell whether it was meant.
-    boundInterruption(state, turn, state.nowSample + state.rules.interruptionDecideSamples);
+    const dueSample = state.nowSample + state.rules.interruptionDecideSamples;
+    if (turn.isDoubted) arm(state, 'interruption_decide', dueSample);
+    else boundInterruption(state, turn, dueSample);
     askForText(state, turn, actions);
     return;
   }
-  if (state.rules.flushAtStop) askForText(state, turn, actions);
+  // What may be the bot's is told apart from what the caller says next.
+  if (state.rules.flushAtStop || (turn.isDoubted && state.rules.strategy !== 'stt')) {
+    askForText(state, turn, actions);
+  }
   considerEnd(state, turn, actions);
 }
 
@@ -123,9 +128,12 @@ export function decide(state: TurnState, turn: CallerTurn, by: DecidedBy, action
 /** The wait begins anew, but a transcript is not asked for twice. */
 function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   arm(state, 'final_wait', state.nowSample + state.rules.finalWaitSamples);
+  turn.wasAskedInDoubt ||= turn.isDoubted;
+  turn.isDoubted = false;
   if (turn.awaitsFinal) return;
   turn.awaitsFinal = true;
   turn.askedAtSample = state.nowSample;
+  turn.askedEpoch = turn.epoch;
   actions.push({ type: 'flush', turn: turn.id });
 }
 
@@ -142,7 +150,8 @@ export function finish(state: TurnState, turn: CallerTurn, actions: TurnAction[]
       return;
     }
     state.turn = null;
-    actions.push({ type: 'empty_turn', mayContinue: turn.cutReply });
+    const isEcho = turn.wasAskedInDoubt || turn.isDoubted;
+    actions.push(isEcho ? { type: 'echo', text: '' } : { type: 'empty_turn', mayContinue: turn.cutReply });
     settle(state, actions);
     return;
   }
@@ -193,6 +202,10 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
   turn.awaitsFinal = false;
   disarm(state, 'final_wait');
   if (state.isSpeech) return;
+  if (turn.interimMeaning === 'echo') {
+    dropEcho(state, turn, turn.interim, actions);
+    return;
+  }
   if (turn.isInterruptionCandidate) {
     yieldToBot(state, turn, actions);
     return;
@@ -216,14 +229,17 @@ export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAct
 function askAgain(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   state.turn = null;
   settle(state, actions);
-  if (state.phase !== 'caller_silent') return;
-  actions.push({
-    type: 'say_again',
-    turn: turn.id,
-    isUnheard: turn.isUnheard,
-    toSample: turn.lastSpeechSample,
-    decidedAtSample: turn.decidedAtSample,
-  });
+  // Nobody is asked to say again what may have been the bot.
+  if (turn.wasAskedInDoubt) actions.push({ type: 'echo', text: '' });
+  else if (state.phase === 'caller_silent') {
+    actions.push({
+      type: 'say_again',
+      turn: turn.id,
+      isUnheard: turn.isUnheard,
+      toSample: turn.lastSpeechSample,
+      decidedAtSample: turn.decidedAtSample,
+    });
+  }
 }
 
 /** The words that were said over the bot are known. */
@@ -234,7 +250,43 @@ export function judgeInterruption(
   actions: TurnAction[],
 ): void {
   if (meaning === 'interruption') commit(state, turn, actions);
+  else if (meaning === 'answer' || (meaning === 'nothing' && turn.isAnswer)) keepAnswer(state, turn, actions);
   else yieldToBot(state, turn, actions);
+}
+
+/** Said at the end of the bot's question, and its answer: the bot comes to its end, and then this is the turn (RT-13). */
+function keepAnswer(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  turn.isAnswer = true;
+  disarm(state, ...INTERRUPTION_TIMERS, 'speech_stuck');
+  releaseBot(state, actions);
+  settle(state, actions);
+}
+
+/** The bot's own words came back (RT-18): nobody said them, and what else there is of the turn stands. */
+export function dropEcho(state: TurnState, turn: CallerTurn, text: string, actions: TurnAction[]): void {
+  actions.push({ type: 'echo', text });
+  turn.interim = '';
+  turn.interimMeaning = 'nothing';
+  if (state.isSpeech) {
+    turn.fromSample = Math.max(turn.fromSample, turn.lastSpeechSample);
+    return;
+  }
+  if (turn.askedEpoch !== turn.epoch) {
+    // More was said since, while the text was on its way, and may be the bot's as well.
+    turn.isDoubted = true;
+    askForText(state, turn, actions);
+    return;
+  }
+  turn.isTextCurrent = true;
+  if (turn.settledText !== '') {
+    if (turn.isInterruptionCandidate) yieldToBot(state, turn, actions);
+    else if (turn.isDecided) finish(state, turn, actions);
+    return;
+  }
+  disarm(state, ...END_TIMERS, ...INTERRUPTION_TIMERS, 'final_wait');
+  releaseBot(state, actions);
+  state.turn = null;
+  settle(state, actions);
 }
 
 /** The caller takes the floor, and what they say becomes a turn like any other. */
@@ -275,8 +327,10 @@ function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): v
 /** What was said over the bot was not meant to stop it: the bot goes on from where it was. */
 export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   const text = joined(turn.settledText, turn.interim);
-  if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
+  if (turn.interimMeaning === 'echo' && turn.settledText === '') actions.push({ type: 'echo', text });
+  else if (text !== '') actions.push({ type: 'overlap', text, fromSample: turn.fromSample });
   else if (turn.awaitsFinal) state.unheard = unheardWords(turn);
+  else if (turn.isDoubted) actions.push({ type: 'echo', text });
   if (!turn.isTextCurrent && !turn.awaitsFinal) actions.push({ type: 'discard' });
   disarm(state, ...INTERRUPTION_TIMERS, 'final_wait', 'speech_stuck');
   releaseBot(state, actions);
@@ -288,7 +342,8 @@ export function yieldToBot(state: TurnState, turn: CallerTurn, actions: TurnActi
 
 /** Finds the phase that follows from what is left, when nothing has just begun. */
 export function settle(state: TurnState, actions: TurnAction[]): void {
-  if (state.closing === 'closure_phrase' && state.turn && !state.turn.isInterruptionCandidate) {
+  const isCaller = state.turn && !state.turn.isInterruptionCandidate && !state.turn.isDoubted;
+  if (state.closing === 'closure_phrase' && isCaller) {
     // The caller is not done: the bot does not hang up on them.
     cancelClosing(state, actions);
   }
@@ -324,7 +379,9 @@ function keepForTranscript(state: TurnState, turn: CallerTurn, actions: TurnActi
 }
 
 function unheardWords(turn: CallerTurn): UnheardWords {
-  return { turn: turn.id, fromSample: turn.fromSample, text: turn.settledText, interim: turn.interim };
+  const { id, fromSample, settledText, wasAskedInDoubt } = turn;
+  const interim = turn.interimMeaning === 'echo' ? '' : turn.interim;
+  return { turn: id, fromSample, text: settledText, interim, wasDoubted: wasAskedInDoubt };
 }
 
 /** A turn that was said while the bot had the floor, and has waited for it. */
@@ -415,6 +472,7 @@ export function newTurn(state: TurnState, fromSample: number, isInterruptionCand
     decidedAtSample: state.nowSample,
     awaitsFinal: false,
     askedAtSample: 0,
+    askedEpoch: 0,
     isTextCurrent: false,
     isDecided: false,
     usedInterim: false,
@@ -422,6 +480,9 @@ export function newTurn(state: TurnState, fromSample: number, isInterruptionCand
     isInterruptionCandidate,
     cutReply: false,
     isUnheard: false,
+    isAnswer: false,
+    isDoubted: false,
+    wasAskedInDoubt: false,
   };
 }
 

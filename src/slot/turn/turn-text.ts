@@ -1,8 +1,8 @@
-import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 import {
   commit,
   considerEnd,
   decide,
+  dropEcho,
   END_TIMERS,
   enter,
   finish,
@@ -27,9 +27,6 @@ import type {
  * late or never.
  */
 
-/** Words of the bot that come back from the far end are understood no later than this after it was heard. */
-const ECHO_OF_WORDS_SAMPLES = 1.5 * LINE_RATE_HZ;
-
 export function onVerdict(
   state: TurnState,
   event: Extract<TurnEvent, { type: 'verdict' }>,
@@ -53,10 +50,9 @@ export function onVerdict(
   arm(state, 'turn_end', turn.lastSpeechSample + wait);
 }
 
-/** A caller too quiet for voice activity is heard by their words (RT-02), unless they may be the bot's own echo. */
+/** A caller too quiet for voice activity is heard by their words (RT-02). */
 function mayOpenByText(state: TurnState): boolean {
-  if (state.phase !== 'caller_silent' || state.rules.strategy === 'stt') return false;
-  return state.nowSample - state.audibleUntilSample > ECHO_OF_WORDS_SAMPLES;
+  return state.phase === 'caller_silent' && state.rules.strategy !== 'stt';
 }
 
 /** As long as words come somebody speaks, whatever voice activity says. */
@@ -88,8 +84,9 @@ export function onInterim(
     state.turn = turn;
   }
   signOfEngine(state);
-  if (!turn && state.phase === 'closing' && state.unheard) state.unheard.interim = text;
-  if (!turn && meaning !== 'nothing' && mayOpenByText(state)) {
+  const isSomebody = meaning !== 'nothing' && meaning !== 'echo';
+  if (!turn && state.phase === 'closing' && state.unheard && meaning !== 'echo') state.unheard.interim = text;
+  if (!turn && isSomebody && mayOpenByText(state)) {
     turn = newTurn(state, state.nowSample, false);
     turn.isByText = true;
     state.turn = turn;
@@ -112,20 +109,30 @@ export function onFinal(
     // The bot has gone on meanwhile; what was said over it still belongs into the transcript (RT-13).
     const { fromSample, text: before } = state.unheard;
     state.unheard = null;
-    const said = joined(before, text.trim());
+    const isEcho = meaning === 'echo';
+    if (isEcho) actions.push({ type: 'echo', text: text.trim() });
+    const said = joined(before, isEcho ? '' : text.trim());
     if (said !== '') actions.push({ type: 'overlap', text: said, fromSample });
     return;
   }
   if (turn?.id !== turnId || (turn.usedInterim && !turn.awaitsFinal)) return;
   const wasAwaited = turn.awaitsFinal;
+  const { wasAskedInDoubt } = turn;
   turn.awaitsFinal = false;
+  turn.wasAskedInDoubt = false;
   turn.interim = '';
-  turn.settledText = joined(turn.settledText, text.trim());
   if (event.isUnheard) turn.isUnheard = true;
   disarm(state, 'final_wait');
+  if (meaning === 'echo') {
+    dropEcho(state, turn, text.trim(), actions);
+    return;
+  }
+  turn.settledText = joined(turn.settledText, text.trim());
   // The caller went on while the transcript was on its way: it is the beginning of what they are saying.
   if (state.isSpeech) return;
-  turn.isTextCurrent = true;
+  // What was asked for sooner than usual, in doubt, is asked for again where there was nothing yet.
+  turn.isTextCurrent = !wasAskedInDoubt || text.trim() !== '' || turn.isDecided;
+  if (turn.settledText === '' && wasAskedInDoubt) turn.isDoubted = true;
   if (!wasAwaited) return;
   if (turn.isInterruptionCandidate) judgeInterruption(state, turn, meaning, actions);
   else if (turn.isDecided) finish(state, turn, actions);
@@ -166,6 +173,11 @@ export function onEngineTurn(
   signOfEngine(state);
   if (event.what !== 'end') return;
   const text = event.text.trim();
+  if (event.meaning === 'echo') {
+    if (state.turn) dropEcho(state, state.turn, text, actions);
+    else actions.push({ type: 'echo', text });
+    return;
+  }
   if (state.closing === 'end_call' && !state.turn) {
     const { fromSample, text: before } = state.unheard ?? { fromSample: state.nowSample, text: '' };
     state.unheard = null;

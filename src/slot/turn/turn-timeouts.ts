@@ -55,8 +55,9 @@ export function onTimer(state: TurnState, name: TimerName, actions: TurnAction[]
       actions.push({ type: 'pause_bot' });
       return;
     case 'interruption_confirm':
-      // Somebody who says "yes, yes" for a second still only listens (RT-11, RT-13).
-      if (state.phase !== 'interruption_candidate' || !turn || turn.interimMeaning === 'backchannel') return;
+      // Somebody who says "yes, yes" for a second still only listens (RT-11, RT-13); the bot's words are nobody's.
+      if (state.phase !== 'interruption_candidate' || !turn) return;
+      if (['backchannel', 'answer', 'echo'].includes(turn.interimMeaning)) return;
       commit(state, turn, actions);
       return;
     case 'interruption_decide':

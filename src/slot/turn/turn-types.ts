@@ -93,8 +93,17 @@ export interface TurnRules {
   wordWaitSamples: (text: string, probability: number | null) => number;
 }
 
-/** What words said over the bot mean; the lists behind it depend on the language (RT-12, RT-13). */
-export type InterruptionMeaning = 'nothing' | 'backchannel' | 'too_few_words' | 'interruption';
+/**
+ * What words said over the bot mean; the lists behind it depend on the language (RT-12, RT-13). `answer`: few words, at
+ * the end of a question that they can answer. `echo`: the bot's own, of something that sounds like it (RT-18).
+ */
+export type InterruptionMeaning =
+  | 'nothing'
+  | 'backchannel'
+  | 'too_few_words'
+  | 'answer'
+  | 'interruption'
+  | 'echo';
 
 export type TurnEvent =
   | { type: 'speech_start'; fromSample: number }
@@ -109,8 +118,12 @@ export type TurnEvent =
   | { type: 'final_delayed'; untilSample: number }
   /** Another engine listens from here on. */
   | { type: 'strategy'; strategy: TurnStrategy }
-  /** What began as speech is none: the bot's own echo. */
+  /** What began as speech is none: keys. */
   | { type: 'not_speech' }
+  /** What is heard sounds like the bot, or goes on to: its words are waited for (RT-18). */
+  | { type: 'doubted' }
+  /** It does no longer, from then on. */
+  | { type: 'undoubted'; fromSample: number }
   /** Of engines that detect turns. */
   | {
       type: 'engine_turn';
@@ -173,6 +186,8 @@ export type TurnAction =
   | ({ type: 'take_turn' } & TakenTurn)
   /** Said over the bot, and no turn: kept in the transcript as overlap (RT-13). */
   | { type: 'overlap'; text: string; fromSample: number }
+  /** The bot's own words came back; '' where the engine made none of what sounded like it. */
+  | { type: 'echo'; text: string }
   /** Speech without words; `mayContinue` where it had silenced the bot. */
   | { type: 'empty_turn'; mayContinue: boolean }
   /** A turn whose text never came, or in which speech to text heard nothing although somebody spoke. */
@@ -206,6 +221,8 @@ export interface CallerTurn {
   /** A transcript has been asked for and has not come. */
   awaitsFinal: boolean;
   askedAtSample: number;
+  /** What it was asked for; of an older epoch there is more to ask for. */
+  askedEpoch: number;
   /** `settledText` holds everything that was said so far. */
   isTextCurrent: boolean;
   /** It is over, whatever its text. */
@@ -220,6 +237,11 @@ export interface CallerTurn {
   cutReply: boolean;
   /** Somebody spoke in it, and speech to text has no word of that. */
   isUnheard: boolean;
+  /** It answers the question that the bot is ending: it is taken when the bot has ended. */
+  isAnswer: boolean;
+  /** Since its text was asked for last it sounds like the bot; and what it was asked for did. */
+  isDoubted: boolean;
+  wasAskedInDoubt: boolean;
 }
 
 /** Words that change nothing any more and still belong into the transcript (RT-13). */
@@ -229,6 +251,8 @@ export interface UnheardWords {
   /** What an earlier transcript has settled of them, and what was understood on the way since then. */
   text: string;
   interim: string;
+  /** They sounded like the bot when their text was asked for. */
+  wasDoubted: boolean;
 }
 
 export interface BotReply {

@@ -56,7 +56,7 @@ async function listener(
     hooks: {
       onSpeechStart: (fromSample) => starts.push(fromSample),
       onSpeechStop: (lastSample) => stops.push(lastSample),
-      onEcho: () => undefined,
+      onDoubt: () => undefined,
       onWindow: () => undefined,
     },
   });

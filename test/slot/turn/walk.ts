@@ -3,7 +3,14 @@ import { seededRandom } from '../../harness/seeded-random.ts';
 import { type Fault, must, TurnWorld, WALK_RULES } from './turn-world.ts';
 
 const MS = 8;
-const MEANINGS: InterruptionMeaning[] = ['nothing', 'backchannel', 'too_few_words', 'interruption'];
+const MEANINGS: InterruptionMeaning[] = [
+  'nothing',
+  'backchannel',
+  'too_few_words',
+  'answer',
+  'interruption',
+  'echo',
+];
 /** Longer than every guard but the one on speech and play-out. */
 const PATIENCE_SAMPLES = 200_000 * MS;
 
@@ -105,6 +112,8 @@ function aside(world: TurnWorld, random: () => number, meaning: InterruptionMean
     { type: 'line_busy', untilSample },
     { type: 'awaits_caller' },
     { type: 'not_speech' },
+    { type: 'doubted' },
+    { type: 'undoubted', fromSample: world.now - 32 * MS },
     { type: 'line_returned' },
     { type: 'engine_turn', what: random() < 0.5 ? 'start' : 'eager_end', text: '', meaning },
     { type: 'engine_turn', what: 'resumed', text: '', meaning },
