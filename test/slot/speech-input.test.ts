@@ -508,11 +508,8 @@ async function withEcho(t: Test, engine: Engine, echoes = true) {
   bot.set(speech);
   bot.set(speech, speech.length);
   const line = new Int16Array(bot.length + delay);
-  if (echoes) {
-    bot.forEach((sample, at) => {
-      line[at + delay] = sample >> 2;
-    });
-  }
+  const echo = bot.map((sample) => sample >> 2);
+  if (echoes) line.set(echo, delay);
   const clause = { id: 1, text: 'Go forward ten meters. Go forward ten meters!', spoken: '' };
   for (let at = 0; at < bot.length; at += 160) {
     call.speechInput.botSent(bot.subarray(at, at + 160), at, clause);
@@ -579,7 +576,6 @@ t.test('RT-13 "yes" over the last words of a question is its answer', async (t) 
     ['yes', null, false],
     ['yes', 2_400, false],
     ['tomorrow', 900, true],
-    ['haan ji', 900, true],
   ];
   for (const [text, questionLeftMs, isAnswer] of cases) {
     const call = await earsUnderTest(t, { texts: [text], questionLeftMs }, {}, 3);
