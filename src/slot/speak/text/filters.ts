@@ -45,9 +45,10 @@ const MAX_ROUNDS = 4;
 
 /**
  * Words with single spaces between them and at most one sign behind each, which no filter changes; most of what is
- * said is that, once its numbers are words. Among the letterlike symbols are emoji.
+ * said is that, once its numbers are words. Among the letterlike symbols and the marks are parts of emoji.
  */
-const SETTLED = /^(?:(?:(?![\u2100-\u214f])[\p{L}\p{M}])+(?:[,.!?।](?= |$))?(?: (?=[\p{L}\p{M}])|$))+$/u;
+const SETTLED =
+  /^(?:(?:(?![\u2100-\u214f]|\u20e3|\ufe0e|\ufe0f)[\p{L}\p{M}])+(?:[,.!?।](?= |$))?(?: (?=[\p{L}\p{M}])|$))+$/u;
 
 /** Whether a text is words alone, in which no filter finds anything. */
 export function isSettled(text: string): boolean {
@@ -101,7 +102,8 @@ function cleanOnce(text: string, words: PackWords, counts: FilterCounts): string
 }
 
 /** Words, numbers and the signs of sentences; a full stop within a word may be an address. */
-const ORDINARY = /^(?:(?![\u2100-\u214f])[\p{L}\p{M}\p{N} \n\t,!?'’-]|\.(?![\p{L}\p{M}\p{N}]))*$/u;
+const ORDINARY =
+  /^(?:(?![\u2100-\u214f]|\u20e3|\ufe0e|\ufe0f)[\p{L}\p{M}\p{N} \n\t,!?'’-]|\.(?![\p{L}\p{M}\p{N}]))*$/u;
 
 type Replacement = readonly [RegExp, string];
 
