@@ -39,8 +39,8 @@ import { settingsRoutes } from './settings/settings-routes.ts';
 import { startSettings } from './settings/settings-service.ts';
 import { startCallRecords } from './start-call-records.ts';
 import { type Media, startMedia } from './telephony/start-media.ts';
-import { createWebhookService } from './webhooks/webhook-service.ts';
 import { webhookRoutes } from './webhooks/webhook-routes.ts';
+import { createWebhookService } from './webhooks/webhook-service.ts';
 import { widgetRoutes } from './widget/widget-routes.ts';
 
 export interface PlaneParts {

@@ -76,7 +76,12 @@ function bench(t: Test, answers: Part[][], { isKept = true } = {}): Bench {
   kept.lastResort = async () => null;
   const startedMs = monotonicMs();
   const nowSample = () => samplesOf(monotonicMs() - startedMs);
-  const rules = { strategy: 'model', givesInterims: true, flushAtStop: false, wordWaitSamples: () => 0 } as const;
+  const rules = {
+    strategy: 'model',
+    givesInterims: true,
+    flushAtStop: false,
+    wordWaitSamples: () => 0,
+  } as const;
   const state = createTurnMachine(turnRules(config, rules, reEngagementPlan({}, 'en')));
   const actions: TurnAction[] = [];
   const floor = {

@@ -8,7 +8,6 @@ import { etagOf, requireMatch } from '../http/etag.ts';
 import { type AnyRoute, route } from '../http/route.ts';
 import { invalidBody } from '../http/validation-issues.ts';
 import { type Endpoint, editEndpoint, newEndpoint, withNewSecret } from './endpoint-store.ts';
-import type { WebhookService } from './webhook-service.ts';
 import { newWebhookSecret } from './sign-webhook.ts';
 import {
   changedMeanwhile,
@@ -29,6 +28,7 @@ import {
   WebhookUrl,
   WebhookView,
 } from './webhook-schemas.ts';
+import type { WebhookService } from './webhook-service.ts';
 import { webhookUseRoutes } from './webhook-use-routes.ts';
 import { secretView, webhookView } from './webhook-views.ts';
 
@@ -245,7 +245,10 @@ function switched(before: Endpoint, enabled: boolean, now: string): Pick<Endpoin
   };
 }
 
-function sealHeaders(headers: Record<string, string> | undefined, webhookService: WebhookService): string | null {
+function sealHeaders(
+  headers: Record<string, string> | undefined,
+  webhookService: WebhookService,
+): string | null {
   if (headers === undefined || Object.keys(headers).length === 0) return null;
   const lower = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),

@@ -198,8 +198,7 @@ export class Answering {
       const { after } = answer;
       if (after?.kind === 'transfer' || after?.kind === 'handoff') this.parts.onAfterSpeech(after);
       else if (answer.isEmpty) this.parts.failureHandler.nothingSaid(answer.finish);
-      else if (answer.finish === 'refused' && after === null)
-        this.parts.failureHandler.answerCutShort(reply);
+      else if (answer.finish === 'refused' && after === null) this.parts.failureHandler.answerCutShort(reply);
       else this.closeOnPhrase(reply);
     });
     return reply;

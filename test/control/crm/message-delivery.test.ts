@@ -49,7 +49,9 @@ t.test('an ended call reaches its webhook once, signed for both secrets of a rot
   await f.startCall('s1');
   await f.endCall('s1');
   await f.endCall('s1');
-  await until(async () => (await f.webhookService.deliveries.pendingCount()) === 0 && receiver.seen.length > 0);
+  await until(
+    async () => (await f.webhookService.deliveries.pendingCount()) === 0 && receiver.seen.length > 0,
+  );
   await settled();
   t.equal(receiver.seen.length, 1, 'a repeated result makes no second message');
   const [message] = receiver.seen;

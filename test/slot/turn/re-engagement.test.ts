@@ -5,7 +5,12 @@ import { TurnWorld } from './turn-world.ts';
 
 /** A caller who never says a word. */
 const MS = 8;
-const ENGINE = { strategy: 'model', givesInterims: true, flushAtStop: false, wordWaitSamples: () => 0 } as const;
+const ENGINE = {
+  strategy: 'model',
+  givesInterims: true,
+  flushAtStop: false,
+  wordWaitSamples: () => 0,
+} as const;
 const BOT = { vad: {}, min_words_interruption: 0, max_call_duration_seconds: 600 };
 
 function silentCall(settings: Parameters<typeof reEngagementPlan>[0], language = 'en') {
