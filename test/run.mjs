@@ -204,13 +204,29 @@ function reportSlowest() {
   }
 }
 
-async function runTestFile(file) {
+/** A file of rooms that fails beside others runs once more at the end, alone; what failed first is printed all the same. */
+async function runAgainAlone() {
+  const files = [...again];
+  again.clear();
+  for (const file of files) await runTestFile(file, 'alone: ');
+}
+
+async function runTestFile(file, prefix = '') {
   const ended = await runNode(['--enable-source-maps', join(compiled, file)], {
     TAP_TIMEOUT: String(FILE_TIMEOUT_S),
     ...sharedStack?.env,
   });
   const result = readTap(ended.output, ended);
-  const title = nameOf(file);
+  const title = prefix + nameOf(file);
+  const isLast = prefix !== '' || !file.startsWith('rooms/') || again.size >= MAX_SECOND_RUNS;
+  if (result.failures.length > 0 && !isLast) {
+    again.add(file);
+    report(false, title, ended.seconds, 'runs once more, alone');
+    for (const { name, diagnostics } of result.failures) {
+      process.stdout.write(`       not ok: ${name}\n${diagnostics}\n`);
+    }
+    return;
+  }
   took.set(title, [Number(ended.seconds), ended.cpuSeconds]);
   count(result.passed, result.failures.length);
   const cpu = `${ended.cpuSeconds.toFixed(1).padStart(6)} s cpu`;

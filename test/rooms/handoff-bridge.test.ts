@@ -175,15 +175,16 @@ t.test('R25 on a partner’s socket: an agent leaves, another comes, and hangs u
 t.test(
   'R32 RT-37 the desk is away for the whole escalation, and main is killed: all of it comes, in order',
   async (t) => {
+    await harness.appliance.until((health) => health.fleet_available === 2);
     await desk.goAway();
-    const rooms = () => harness.media.listRooms();
-    const before = new Set((await rooms()).map(({ name }) => name));
     const { call } = await handoff.askOnSocket();
-    // A room of an earlier test may be back for a moment, when the SDK of its agent takes up a connection that is over.
-    const isNew = ({ name }: { name: string }) =>
-      name.startsWith('call-') && !before.has(name) && !desk.calls.has(name.slice('call-'.length));
-    const room = await until(async () => (await rooms()).find(isNew)?.name, 'the caller waits in a room');
-    const callId = room.slice('call-'.length);
+    const { workers } = await harness.appliance.until((health) => health.fleet_busy === 1);
+    const callId = workers?.find(({ call_id }) => call_id !== null)?.call_id ?? '';
+    const room = `call-${callId}`;
+    await until(
+      async () => (await harness.media.listRooms([room])).length === 1,
+      'the caller waits in a room',
+    );
     await harness.appliance.until((health) => health.outbox?.handoffs_pending === 1);
     const hold = call.heard.samples.length;
     await harness.appliance.signalMain('SIGKILL');

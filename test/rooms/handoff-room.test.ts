@@ -90,8 +90,11 @@ t.test(
     t.ok(agent.room.remoteParticipants.has(bot), 'the slot is still in the room');
     const quietFrom = guest.frames(bot).length;
     const theirs = humanSpeech('something.raw');
-    await Promise.all([agent.play(wide(question)), guest.play(wide(theirs))]);
-    await sleepMs(500);
+    // As in a conversation: each says more than one thing, and a busy machine may lose a part of one.
+    for (let times = 0; times < 3; times++) {
+      await Promise.all([agent.play(wide(question)), guest.play(wide(theirs))]);
+      await sleepMs(500);
+    }
     const botSounds = guest.frames(bot).slice(quietFrom);
     t.ok(
       botSounds.every(({ samples }) => rms(samples) < 30),

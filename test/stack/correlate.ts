@@ -20,8 +20,8 @@ export interface FindOptions {
 }
 
 const BLOCK_MS = 500;
-/** Clocks drift, and a jitter buffer adds or takes a little: a block is looked for so far around its place. */
-const WANDER_MS = 100;
+/** Clocks drift, and a jitter buffer on a busy machine stretches speech: a block is looked for so far around its place. */
+const WANDER_MS = 400;
 /** A block more quiet than this under the loudest one says nothing. */
 const QUIET_DB = 30;
 

@@ -1,5 +1,5 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
-import { BLOCK_SAMPLES, FLOOR_DB, LevelRing } from './level-ring.ts';
+import { FLOOR_DB, LEVEL_BLOCK_SAMPLES, LevelRing } from './level-ring.ts';
 
 /**
  * Tells what sounds like the bot's own voice, coming back from the far end, from somebody speaking (RT-18). Loudness
@@ -62,8 +62,8 @@ export class EchoGate {
 
   /** Whether what the caller's side sounds like between two samples may be the bot. Short stretches are never called so. */
   soundsLikeBot(fromSample: number, toSample: number): boolean {
-    const from = Math.floor(fromSample / BLOCK_SAMPLES);
-    const to = Math.floor(toSample / BLOCK_SAMPLES);
+    const from = Math.floor(fromSample / LEVEL_BLOCK_SAMPLES);
+    const to = Math.floor(toSample / LEVEL_BLOCK_SAMPLES);
     if (to - from < MIN_BLOCKS) return false;
     const begin = Math.max(from, to - MAX_BLOCKS) - LEAD_BLOCKS;
     const isKnown = this.knownDelayBlocks >= 0;
@@ -89,8 +89,8 @@ export class EchoGate {
 
   /** Whether a stretch goes on to fit at the delay that was found last. */
   stillFits(fromSample: number, toSample: number): boolean {
-    const from = Math.floor(fromSample / BLOCK_SAMPLES);
-    const to = Math.floor(toSample / BLOCK_SAMPLES);
+    const from = Math.floor(fromSample / LEVEL_BLOCK_SAMPLES);
+    const to = Math.floor(toSample / LEVEL_BLOCK_SAMPLES);
     const delays = around(this.latest?.delayBlocks ?? this.knownDelayBlocks);
     return this.bestFit(from, to, MIN_VOICED_SHARE, delays, GOING_ON_CORRELATION) !== null;
   }

@@ -1,7 +1,7 @@
 import { LINE_RATE_HZ } from '../../contracts/limits.ts';
 
 /** Ten milliseconds, in samples. */
-export const BLOCK_SAMPLES = LINE_RATE_HZ / 100;
+export const LEVEL_BLOCK_SAMPLES = LINE_RATE_HZ / 100;
 /** Loudness below which a block is silence, in dB of full scale. */
 export const FLOOR_DB = -70;
 /** Four seconds. */
@@ -18,7 +18,7 @@ export class LevelRing {
   /** The next samples, from a place of the line clock on. */
   push(samples: Int16Array, fromSample: number): void {
     for (let at = 0; at < samples.length; at++) {
-      const block = Math.floor((fromSample + at) / BLOCK_SAMPLES);
+      const block = Math.floor((fromSample + at) / LEVEL_BLOCK_SAMPLES);
       if (block !== this.block) {
         this.store();
         this.block = block;

@@ -5,9 +5,9 @@ import type { SttSession, SttTurnEvent } from '../../providers/contract/speech-t
 import type { CallerListener } from '../listen/caller-listener.ts';
 import type { TurnJudge } from '../listen/turn-model.ts';
 import { TURN_MIN_SPEECH_SAMPLES } from '../listen/turn-window.ts';
+import { joined } from './caller-turn.ts';
 import type { HeardWords } from './heard-words.ts';
 import { createTurnMachine, step } from './turn-machine.ts';
-import { joined } from './turn-moves.ts';
 import { msOf } from './turn-rules.ts';
 import { dueTimer } from './turn-timers.ts';
 import type {

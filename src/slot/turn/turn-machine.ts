@@ -1,3 +1,4 @@
+import { newTurn } from './caller-turn.ts';
 import {
   armResponseTimers,
   boundInterruption,
@@ -6,7 +7,6 @@ import {
   endReply,
   enter,
   INTERRUPTION_TIMERS,
-  newTurn,
   RESPONSE_TIMERS,
   releaseBot,
   settle,
@@ -95,7 +95,7 @@ export function step(state: TurnState, event: TurnEvent, atSample: number): Turn
       onNotSpeech(state, actions);
       break;
     case 'doubted':
-      onDoubted(state, actions);
+      onDoubted(state);
       break;
     case 'undoubted':
       onUndoubted(state, event.fromSample);
@@ -185,16 +185,16 @@ function overlap(state: TurnState, turn: CallerTurn, fromSample: number): void {
 
 /**
  * What sounds like the bot neither stops it nor is dropped: its words decide, as long as it sounds so and within the
- * bound of all interruptions after it (RT-18).
+ * bound of all interruptions after it (RT-18). A bot that is held already stays so: its echo ends with it, and somebody
+ * who talks on is not talked over.
  */
-function onDoubted(state: TurnState, actions: TurnAction[]): void {
+function onDoubted(state: TurnState): void {
   const { turn } = state;
   if (!state.isSpeech || !turn) return;
   turn.isDoubted = true;
   if (!turn.isInterruptionCandidate || state.phase !== 'interruption_candidate') return;
   disarm(state, 'interruption_pause', 'interruption_confirm');
   arm(state, 'interruption_decide', state.nowSample + state.rules.interruptionDecideSamples);
-  releaseBot(state, actions);
 }
 
 /** Whoever speaks now does not sound like the bot: they have all the time of an interruption from here on. */

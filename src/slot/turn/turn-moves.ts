@@ -1,14 +1,13 @@
+import { joined, unheardWords } from './caller-turn.ts';
 import { arm, disarm, disarmAllBut } from './turn-timers.ts';
 import type {
   CallerTurn,
   DecidedBy,
-  InterruptionMeaning,
   Phase,
   TakenTurn,
   TurnAction,
   TurnRules,
   TurnState,
-  UnheardWords,
 } from './turn-types.ts';
 
 /** Armed while the bot owes words. */
@@ -126,7 +125,7 @@ export function decide(state: TurnState, turn: CallerTurn, by: DecidedBy, action
 }
 
 /** The wait begins anew, but a transcript is not asked for twice. */
-function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+export function askForText(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   arm(state, 'final_wait', state.nowSample + state.rules.finalWaitSamples);
   turn.wasAskedInDoubt ||= turn.isDoubted;
   turn.isDoubted = false;
@@ -197,36 +196,8 @@ export function take(state: TurnState, turn: CallerTurn, actions: TurnAction[]):
   actions.push({ type: 'take_turn', ...taken });
 }
 
-/** No final text came: what was heard on the way must do, and without any the caller is asked again. */
-export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  turn.awaitsFinal = false;
-  disarm(state, 'final_wait');
-  if (state.isSpeech) return;
-  if (turn.interimMeaning === 'echo') {
-    dropEcho(state, turn, turn.interim, actions);
-    return;
-  }
-  if (turn.isInterruptionCandidate) {
-    yieldToBot(state, turn, actions);
-    return;
-  }
-  // Whether it is over is still being found out, and then the text is asked for once more.
-  if (!turn.isDecided) return;
-  turn.settledText = joined(turn.settledText, turn.interim);
-  turn.isTextCurrent = true;
-  turn.usedInterim = turn.interim !== '';
-  // What the engine still holds is what has just been taken from it.
-  if (turn.usedInterim) actions.push({ type: 'discard' });
-  turn.interim = '';
-  if (turn.settledText !== '') {
-    finish(state, turn, actions);
-    return;
-  }
-  askAgain(state, turn, actions);
-}
-
 /** A turn of which nothing is known is asked for once more, unless the bot has something to say anyway. */
-function askAgain(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+export function askAgain(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   state.turn = null;
   settle(state, actions);
   // Nobody is asked to say again what may have been the bot.
@@ -242,66 +213,7 @@ function askAgain(state: TurnState, turn: CallerTurn, actions: TurnAction[]): vo
   }
 }
 
-/** The words that were said over the bot are known. */
-export function judgeInterruption(
-  state: TurnState,
-  turn: CallerTurn,
-  meaning: InterruptionMeaning,
-  actions: TurnAction[],
-): void {
-  if (meaning === 'interruption') commit(state, turn, actions);
-  else if (meaning === 'answer' || (meaning === 'nothing' && turn.isAnswer)) keepAnswer(state, turn, actions);
-  else yieldToBot(state, turn, actions);
-}
-
-/** Said at the end of the bot's question, and its answer: the bot comes to its end, and then this is the turn (RT-13). */
-function keepAnswer(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  turn.isAnswer = true;
-  disarm(state, ...INTERRUPTION_TIMERS, 'speech_stuck');
-  releaseBot(state, actions);
-  settle(state, actions);
-}
-
-/** The bot's own words came back (RT-18): nobody said them, and what else there is of the turn stands. */
-export function dropEcho(state: TurnState, turn: CallerTurn, text: string, actions: TurnAction[]): void {
-  actions.push({ type: 'echo', text });
-  turn.interim = '';
-  turn.interimMeaning = 'nothing';
-  if (state.isSpeech) {
-    turn.fromSample = Math.max(turn.fromSample, turn.lastSpeechSample);
-    return;
-  }
-  if (turn.askedEpoch !== turn.epoch) {
-    // More was said since, while the text was on its way, and may be the bot's as well.
-    turn.isDoubted = true;
-    askForText(state, turn, actions);
-    return;
-  }
-  turn.isTextCurrent = true;
-  if (turn.settledText !== '') {
-    if (turn.isInterruptionCandidate) yieldToBot(state, turn, actions);
-    else if (turn.isDecided) finish(state, turn, actions);
-    return;
-  }
-  disarm(state, ...END_TIMERS, ...INTERRUPTION_TIMERS, 'final_wait');
-  releaseBot(state, actions);
-  state.turn = null;
-  settle(state, actions);
-}
-
-/** The caller takes the floor, and what they say becomes a turn like any other. */
-export function commit(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
-  takeFloor(state, turn, actions);
-  if (state.isSpeech) {
-    enter(state, 'caller_speaking');
-    arm(state, 'speech_stuck', state.nowSample + state.rules.speechStuckSamples);
-    return;
-  }
-  if (turn.isDecided && turn.isTextCurrent) finish(state, turn, actions);
-  else considerEnd(state, turn, actions);
-}
-
-function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+export function takeFloor(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   turn.isInterruptionCandidate = false;
   disarm(state, ...INTERRUPTION_TIMERS);
   const { reply, answered } = state;
@@ -378,12 +290,6 @@ function keepForTranscript(state: TurnState, turn: CallerTurn, actions: TurnActi
   }
 }
 
-function unheardWords(turn: CallerTurn): UnheardWords {
-  const { id, fromSample, settledText, wasAskedInDoubt } = turn;
-  const interim = turn.interimMeaning === 'echo' ? '' : turn.interim;
-  return { turn: id, fromSample, text: settledText, interim, wasDoubted: wasAskedInDoubt };
-}
-
 /** A turn that was said while the bot had the floor, and has waited for it. */
 function endLeftOver(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
   if (END_TIMERS.some((name) => state.timers.has(name))) enter(state, 'deciding');
@@ -458,38 +364,6 @@ export function boundInterruption(state: TurnState, turn: CallerTurn, dueSample:
   arm(state, 'interruption_decide', Math.min(dueSample, lastSample));
 }
 
-export function newTurn(state: TurnState, fromSample: number, isInterruptionCandidate: boolean): CallerTurn {
-  return {
-    id: ++state.turnCount,
-    fromSample,
-    lastSpeechSample: fromSample,
-    epoch: 0,
-    settledText: '',
-    interim: '',
-    interimMeaning: 'nothing',
-    decidedBy: 'silence_rule',
-    probability: null,
-    decidedAtSample: state.nowSample,
-    awaitsFinal: false,
-    askedAtSample: 0,
-    askedEpoch: 0,
-    isTextCurrent: false,
-    isDecided: false,
-    usedInterim: false,
-    isByText: false,
-    isInterruptionCandidate,
-    cutReply: false,
-    isUnheard: false,
-    isAnswer: false,
-    isDoubted: false,
-    wasAskedInDoubt: false,
-  };
-}
-
 export function timeRuleHolds(rules: TurnRules): boolean {
   return rules.minWords <= 1 || !rules.givesInterims;
-}
-
-export function joined(first: string, second: string): string {
-  return first === '' || second === '' ? first + second : `${first} ${second}`;
 }

@@ -1,16 +1,14 @@
+import { joined, newTurn } from './caller-turn.ts';
+import { commit, dropEcho, judgeInterruption } from './interruption-moves.ts';
 import {
-  commit,
+  askAgain,
   considerEnd,
   decide,
-  dropEcho,
   END_TIMERS,
   enter,
   finish,
-  joined,
-  judgeInterruption,
-  newTurn,
   signOfEngine,
-  textMissing,
+  yieldToBot,
 } from './turn-moves.ts';
 import { arm, disarm } from './turn-timers.ts';
 import type {
@@ -205,4 +203,32 @@ export function onEngineTurn(
   disarm(state, 'speech_stuck');
   if (turn.isInterruptionCandidate) judgeInterruption(state, turn, event.meaning, actions);
   else finish(state, turn, actions);
+}
+
+/** No final text came: what was heard on the way must do, and without any the caller is asked again. */
+export function textMissing(state: TurnState, turn: CallerTurn, actions: TurnAction[]): void {
+  turn.awaitsFinal = false;
+  disarm(state, 'final_wait');
+  if (state.isSpeech) return;
+  if (turn.interimMeaning === 'echo') {
+    dropEcho(state, turn, turn.interim, actions);
+    return;
+  }
+  if (turn.isInterruptionCandidate) {
+    yieldToBot(state, turn, actions);
+    return;
+  }
+  // Whether it is over is still being found out, and then the text is asked for once more.
+  if (!turn.isDecided) return;
+  turn.settledText = joined(turn.settledText, turn.interim);
+  turn.isTextCurrent = true;
+  turn.usedInterim = turn.interim !== '';
+  // What the engine still holds is what has just been taken from it.
+  if (turn.usedInterim) actions.push({ type: 'discard' });
+  turn.interim = '';
+  if (turn.settledText !== '') {
+    finish(state, turn, actions);
+    return;
+  }
+  askAgain(state, turn, actions);
 }

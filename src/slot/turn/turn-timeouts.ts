@@ -1,4 +1,6 @@
-import { commit, decide, end, endReply, stopSpeech, textMissing, yieldToBot } from './turn-moves.ts';
+import { commit } from './interruption-moves.ts';
+import { decide, end, endReply, stopSpeech, yieldToBot } from './turn-moves.ts';
+import { textMissing } from './turn-text.ts';
 import { arm } from './turn-timers.ts';
 import type { CallerTurn, TimerName, TurnAction, TurnState } from './turn-types.ts';
 
