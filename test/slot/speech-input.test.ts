@@ -1,165 +1,13 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import t, { type Test } from 'tap';
-import { LINE_RATE_HZ, VAD_WINDOW_SAMPLES } from '../../src/contracts/limits.ts';
-import type { RuntimeConfig, VadConfig } from '../../src/contracts/runtime-config.ts';
+import t from 'tap';
+import { LINE_RATE_HZ } from '../../src/contracts/limits.ts';
 import { loadModelPath } from '../../src/platform/model-files.ts';
 import { projectPath } from '../../src/platform/project-paths.ts';
-import type { SttHandlers, SttSession } from '../../src/providers/contract/speech-to-text.ts';
-import type { CallSpeechToText } from '../../src/providers/resilient/resilient-stt.ts';
-import { SpeechInput } from '../../src/slot/call/speech-input.ts';
 import { TurnModel } from '../../src/slot/listen/turn-model.ts';
-import { VoiceActivity } from '../../src/slot/listen/voice-activity.ts';
-import type { CallAction } from '../../src/slot/turn/turn-driver.ts';
-import { humanSpeech } from '../harness/human-speech.ts';
 import { humanClip, wideHumanClip } from '../listen/fixtures/human-clips.ts';
-
-/**
- * The speech input of a call on a line without a wall clock: audio is fed as fast as it is looked at, so that every wait of
- * the turn machine passes in samples and none in seconds.
- */
-interface Engine {
-  detectsTurns?: boolean;
-  /** What a flush gives; a list is used up from its front. */
-  texts?: string[];
-  /** A flush is never answered. */
-  isMute?: boolean;
-  /** What it gives has no words, although somebody spoke. */
-  isDeaf?: boolean;
-  /** What is left of the bot's question. */
-  questionLeftMs?: number | null;
-}
-
-const speech = humanSpeech('goforward.raw');
-const word = humanSpeech('cards/001.wav');
-const silence = (seconds: number) => new Int16Array(Math.round(seconds * LINE_RATE_HZ));
-
-/** Where the caller is heard at 16 kHz: what judges that audio, and what the engine was fed. */
-interface Room {
-  turnModel: TurnModel;
-  fedSamples: number;
-}
-
-async function earsUnderTest(
-  t: Test,
-  engine: Engine = {},
-  vadConfig: VadConfig = {},
-  minWords = 0,
-  room: Room | null = null,
-) {
-  const actions: CallAction[] = [];
-  const learned: number[] = [];
-  const probable: { turn: number; text: string }[] = [];
-  const failures: Error[] = [];
-  const at = { flushes: 0, discards: 0 };
-  let handlers: SttHandlers | undefined;
-  const session: SttSession = {
-    feed: (samples) => {
-      if (room) room.fedSamples += samples.length;
-    },
-    async flush() {
-      at.flushes++;
-      if (engine.isMute) return new Promise(() => undefined);
-      if (engine.isDeaf) return { text: '', confidence: null, isUnheard: true };
-      return { text: engine.texts?.shift() ?? 'asked for', confidence: 0.9 };
-    },
-    discard: () => {
-      at.discards++;
-    },
-    close: async () => undefined,
-  };
-  const stt: CallSpeechToText = {
-    name: 'test',
-    model: null,
-    wantsSilence: true,
-    get detectsTurns() {
-      return engine.detectsTurns ?? false;
-    },
-    open: (given) => {
-      handlers = given;
-      return session;
-    },
-  };
-  const vad = await VoiceActivity.create(await loadModelPath('silero-vad', projectPath('models')));
-  const config = {
-    vad: vadConfig,
-    min_words_interruption: minWords,
-    re_engagement: { after_seconds: 60 },
-    max_call_duration_seconds: 600,
-    tts: { provider: 'scripted', language: 'en' },
-    stt: { provider: 'scripted' },
-  } as unknown as RuntimeConfig;
-  const speechInput = new SpeechInput({
-    config,
-    stt,
-    vad,
-    turnModel: room?.turnModel ?? null,
-    hearHz: room ? 16_000 : LINE_RATE_HZ,
-    finalWaitSamples: () => 2 * LINE_RATE_HZ,
-    questionLeftMs: () => engine.questionLeftMs ?? null,
-    hooks: {
-      apply: (action) => actions.push(action),
-      onTranscriptionFailure: (error) => failures.push(error),
-      onDeaf: (error) => t.fail(error.message),
-      onPauseLearned: (ms) => learned.push(ms),
-      onSpeechStart: () => undefined,
-      onSpeechStop: () => undefined,
-      onSpeechDenied: () => undefined,
-      onWindow: () => undefined,
-      onText: () => undefined,
-      onProbableEnd: (turn, text) => probable.push({ turn, text }),
-      onContinued: () => probable.push({ turn: -1, text: '' }),
-    },
-  });
-  t.teardown(() => speechInput.close());
-  await wait(0);
-  let fedSamples = 0;
-  /** Feeds audio and waits until it has been looked at. */
-  const hear = async (samples: Int16Array, wide?: Int16Array) => {
-    for (let from = 0; from < samples.length; from += 160) {
-      const frame = samples.subarray(from, from + 160);
-      speechInput.listener.hear(frame, wide?.subarray(2 * from, 2 * (from + frame.length)));
-      fedSamples += frame.length;
-      if (from % 1_600 === 0) await settle();
-    }
-    await settle();
-  };
-  const settle = async () => {
-    do await new Promise((resolve) => setImmediate(resolve));
-    while (speechInput.listener.heardUptoSample < fedSamples - VAD_WINDOW_SAMPLES);
-  };
-  const until = async (type: CallAction['type'], maxSeconds = 15) => {
-    for (let heard = 0; heard < maxSeconds * 10; heard++) {
-      if (actions.some((action) => action.type === type)) return true;
-      await hear(silence(0.1));
-    }
-    return false;
-  };
-  const botSpeaks = (reply: number, isProtected = false) => {
-    speechInput.turns.send({ type: 'reply_begun', reply, isProtected });
-    speechInput.turns.send({ type: 'audio_started', reply });
-  };
-  const of = (type: CallAction['type']) => actions.filter((action) => action.type === type);
-  const tell = () => handlers as SttHandlers;
-  const fed = () => fedSamples;
-  return {
-    speechInput,
-    actions,
-    learned,
-    probable,
-    failures,
-    at,
-    engine,
-    hear,
-    until,
-    botSpeaks,
-    of,
-    tell,
-    fedSamples: fed,
-  };
-}
+import { type Engine, type Room, silence, speech, speechInputUnderTest, word } from './speech-input-world.ts';
 
 t.test('RT-05 the engine ends the turns, voice activity still notices interruptions', async (t) => {
-  const call = await earsUnderTest(t, { detectsTurns: true });
+  const call = await speechInputUnderTest(t, { detectsTurns: true });
   call.botSpeaks(1);
   call.tell().onTurn?.({ type: 'start' });
   await call.hear(speech);
@@ -178,7 +26,7 @@ t.test('RT-05 the engine ends the turns, voice activity still notices interrupti
 });
 
 t.test('RT-05 speech that only the engine hears is a turn', async (t) => {
-  const call = await earsUnderTest(t, { detectsTurns: true });
+  const call = await speechInputUnderTest(t, { detectsTurns: true });
   await call.hear(silence(1));
   call.tell().onTurn?.({ type: 'start' });
   call.tell().onTurn?.({ type: 'end', text: 'haan', confidence: null });
@@ -186,7 +34,7 @@ t.test('RT-05 speech that only the engine hears is a turn', async (t) => {
 });
 
 t.test('RT-09 an engine that says nothing of what was spoken is asked for its text', async (t) => {
-  const call = await earsUnderTest(t, { detectsTurns: true });
+  const call = await speechInputUnderTest(t, { detectsTurns: true });
   await call.hear(speech);
   t.ok(await call.until('take_turn'));
   t.match(call.of('take_turn'), [{ text: 'asked for', decidedBy: 'stt_stuck' }]);
@@ -197,7 +45,7 @@ t.test('RT-09 an engine that says nothing of what was spoken is asked for its te
 t.test(
   'RT-05 an engine that detects no turns takes over in the middle: the local rules end them',
   async (t) => {
-    const call = await earsUnderTest(t, { detectsTurns: true });
+    const call = await speechInputUnderTest(t, { detectsTurns: true });
     call.tell().onTurn?.({ type: 'start' });
     await call.hear(speech);
     call.engine.detectsTurns = false;
@@ -208,7 +56,7 @@ t.test(
 );
 
 t.test('RT-11 RT-14 speech without words pauses the bot, and it goes on', async (t) => {
-  const call = await earsUnderTest(t, { texts: [''] }, {}, 2);
+  const call = await speechInputUnderTest(t, { texts: [''] }, {}, 2);
   call.botSpeaks(1);
   await call.hear(word);
   t.ok(await call.until('resume_bot'));
@@ -219,14 +67,14 @@ t.test('RT-11 RT-14 speech without words pauses the bot, and it goes on', async 
 t.test(
   'RT-12 RT-13 words over the bot: a sign of listening is kept, a stop phrase takes the floor',
   async (t) => {
-    const listening = await earsUnderTest(t, { texts: ['okay'] }, { commit_ms: 5_000 }, 2);
+    const listening = await speechInputUnderTest(t, { texts: ['okay'] }, { commit_ms: 5_000 }, 2);
     listening.botSpeaks(1);
     await listening.hear(word);
     t.ok(await listening.until('resume_bot'));
     t.match(listening.of('overlap'), [{ text: 'okay' }]);
     t.same(listening.of('take_turn'), []);
 
-    const stopping = await earsUnderTest(t, { texts: ['stop'] }, {}, 3);
+    const stopping = await speechInputUnderTest(t, { texts: ['stop'] }, {}, 3);
     stopping.botSpeaks(1);
     await stopping.hear(speech.subarray(0, 7_000));
     stopping.tell().onInterim('stop');
@@ -238,7 +86,7 @@ t.test(
 t.test(
   'RT-15 a protected line is finished first, and what was said over it is answered after it',
   async (t) => {
-    const call = await earsUnderTest(t, { texts: ['who are you'] });
+    const call = await speechInputUnderTest(t, { texts: ['who are you'] });
     call.botSpeaks(1, true);
     await call.hear(speech);
     await call.hear(silence(3));
@@ -250,7 +98,7 @@ t.test(
 );
 
 t.test('who goes on before the answer is heard is answered once, to all they said', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['I asked for', 'a loan'] });
+  const call = await speechInputUnderTest(t, { texts: ['I asked for', 'a loan'] });
   await call.hear(speech);
   t.ok(await call.until('take_turn'));
   call.speechInput.turns.send({ type: 'reply_begun', reply: 1, isProtected: false });
@@ -261,7 +109,7 @@ t.test('who goes on before the answer is heard is answered once, to all they sai
 });
 
 t.test('RT-04 who ends in words that promise more is let finish, and is heard as one turn', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
+  const call = await speechInputUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
   await call.hear(speech);
   await call.hear(silence(0.2));
   t.equal(call.at.flushes, 1, 'the text is there');
@@ -273,7 +121,7 @@ t.test('RT-04 who ends in words that promise more is let finish, and is heard as
 });
 
 t.test('RT-05 an engine that ends a turn at words that promise more is waited for, too', async (t) => {
-  const call = await earsUnderTest(t, { detectsTurns: true });
+  const call = await speechInputUnderTest(t, { detectsTurns: true });
   await call.hear(silence(1));
   call.tell().onTurn?.({ type: 'end', text: 'I want to cancel my', confidence: null });
   await call.hear(silence(1));
@@ -283,7 +131,9 @@ t.test('RT-05 an engine that ends a turn at words that promise more is waited fo
 });
 
 t.test('RT-82 half a number that the bot has asked for is waited for', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['nine eight seven six', 'five four three two one zero'] });
+  const call = await speechInputUnderTest(t, {
+    texts: ['nine eight seven six', 'five four three two one zero'],
+  });
   call.speechInput.waits.botSaid('What is your phone number?');
   await call.hear(speech);
   await call.hear(silence(1.05));
@@ -295,7 +145,7 @@ t.test('RT-82 half a number that the bot has asked for is waited for', async (t)
 });
 
 t.test('RT-51 nothing is prepared for words that promise more', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
+  const call = await speechInputUnderTest(t, { texts: ['I want to cancel my', 'subscription'] });
   await call.hear(speech);
   call.tell().onInterim('I want to cancel my');
   await call.hear(silence(1));
@@ -306,7 +156,11 @@ t.test('RT-51 nothing is prepared for words that promise more', async (t) => {
 });
 
 t.test('"hello?" while the bot owes an answer takes nothing back', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['my question is this', 'Hello?'] }, { commit_ms: 5_000 });
+  const call = await speechInputUnderTest(
+    t,
+    { texts: ['my question is this', 'Hello?'] },
+    { commit_ms: 5_000 },
+  );
   await call.hear(speech);
   t.ok(await call.until('take_turn'));
   call.speechInput.turns.send({ type: 'reply_begun', reply: 1, isProtected: false });
@@ -316,7 +170,7 @@ t.test('"hello?" while the bot owes an answer takes nothing back', async (t) => 
 });
 
 t.test('a caller too quiet for voice activity is heard by their words', async (t) => {
-  const call = await earsUnderTest(t, { texts: ['can you hear me now'] });
+  const call = await speechInputUnderTest(t, { texts: ['can you hear me now'] });
   await call.hear(silence(3));
   call.tell().onInterim('can you');
   await call.hear(silence(0.4));
@@ -328,7 +182,7 @@ t.test('a caller too quiet for voice activity is heard by their words', async (t
 });
 
 t.test('RT-06 a text that does not come in time is replaced by what was heard on the way', async (t) => {
-  const call = await earsUnderTest(t, { isMute: true });
+  const call = await speechInputUnderTest(t, { isMute: true });
   await call.hear(speech);
   call.tell().onInterim('go forward');
   t.ok(await call.until('take_turn'));
@@ -338,7 +192,7 @@ t.test('RT-06 a text that does not come in time is replaced by what was heard on
 });
 
 t.test('RT-06 without a word on the way the text is waited for to the end, and then asked for', async (t) => {
-  const call = await earsUnderTest(t, { isMute: true });
+  const call = await speechInputUnderTest(t, { isMute: true });
   await call.hear(speech);
   await call.hear(silence(4));
   t.same(call.of('expired'), [], 'two seconds were the measure, and there is nothing to go on with');
@@ -346,32 +200,32 @@ t.test('RT-06 without a word on the way the text is waited for to the end, and t
 });
 
 t.test('RT-59 speech in which an engine finds no word is asked for again, a noise is not', async (t) => {
-  const unheard = await earsUnderTest(t, { isDeaf: true });
+  const unheard = await speechInputUnderTest(t, { isDeaf: true });
   await unheard.hear(speech);
   t.ok(await unheard.until('say_again'));
   t.match(unheard.of('say_again'), [{ turn: 1, isUnheard: true }]);
   t.same(unheard.of('empty_turn'), []);
   t.match(unheard.speechInput.turns.lastFailure, { code: 'provider_timeout', message: /no word/ });
 
-  const noise = await earsUnderTest(t, { texts: [''] });
+  const noise = await speechInputUnderTest(t, { texts: [''] });
   await noise.hear(word);
   t.ok(await noise.until('empty_turn'));
   t.same(noise.of('say_again'), []);
 
-  const over = await earsUnderTest(t, { isDeaf: true }, {}, 2);
+  const over = await speechInputUnderTest(t, { isDeaf: true }, {}, 2);
   over.botSpeaks(1);
   await over.hear(word);
   t.ok(await over.until('resume_bot'));
   t.same(over.of('say_again'), [], 'over the bot it is the bot that goes on');
 
-  const turns = await earsUnderTest(t, { detectsTurns: true });
+  const turns = await speechInputUnderTest(t, { detectsTurns: true });
   await turns.hear(speech);
   turns.tell().onTurn?.({ type: 'end', text: '', confidence: null, isUnheard: true });
   t.ok(await turns.until('say_again'));
 });
 
 t.test('RT-07 a caller who pauses long within turns is given the time', async (t) => {
-  const call = await earsUnderTest(t, {}, { turn_silence_ms: 800 });
+  const call = await speechInputUnderTest(t, {}, { turn_silence_ms: 800 });
   const phrase = speech.subarray(LINE_RATE_HZ / 2, 1.5 * LINE_RATE_HZ);
   for (let round = 0; round < 6; round++) {
     await call.hear(phrase);
@@ -382,7 +236,7 @@ t.test('RT-07 a caller who pauses long within turns is given the time', async (t
 });
 
 t.test('RT-82 a yes-or-no question shortens the wait, a number lengthens it', async (t) => {
-  const { speechInput } = await earsUnderTest(t);
+  const { speechInput } = await speechInputUnderTest(t);
   const usual = speechInput.waits.silenceSamples;
   speechInput.waits.botSaid('Do you want to go on?');
   t.ok(speechInput.waits.silenceSamples < usual);
@@ -395,7 +249,7 @@ t.test('RT-82 a yes-or-no question shortens the wait, a number lengthens it', as
 t.test(
   'RT-51 a probable end with its probable words is told, and taken back when the caller goes on',
   async (t) => {
-    const waiting = await earsUnderTest(t, { isMute: true });
+    const waiting = await speechInputUnderTest(t, { isMute: true });
     await waiting.hear(speech);
     waiting.tell().onInterim('go forward');
     await waiting.hear(silence(1));
@@ -403,7 +257,7 @@ t.test(
     await waiting.hear(speech);
     t.equal(waiting.probable.at(-1)?.turn, -1);
 
-    const eager = await earsUnderTest(t, { detectsTurns: true });
+    const eager = await speechInputUnderTest(t, { detectsTurns: true });
     await eager.hear(speech);
     eager.tell().onTurn?.({ type: 'eager_end', text: 'go forward ten', confidence: null });
     t.same(eager.probable.at(-1), { turn: 1, text: 'go forward ten' });
@@ -415,7 +269,7 @@ t.test(
 t.test(
   'RT-22 a caller who speaks after a goodbye by phrase is not hung up on; an ordered end stands',
   async (t) => {
-    const objecting = await earsUnderTest(t, { texts: ['one more thing'] });
+    const objecting = await speechInputUnderTest(t, { texts: ['one more thing'] });
     objecting.botSpeaks(1);
     objecting.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
     objecting.speechInput.turns.send({ type: 'close', cause: 'closure_phrase' });
@@ -424,7 +278,7 @@ t.test(
     t.ok(await objecting.until('take_turn'));
     t.same(objecting.of('end'), []);
 
-    const ordered = await earsUnderTest(t);
+    const ordered = await speechInputUnderTest(t);
     ordered.botSpeaks(1);
     ordered.speechInput.turns.send({ type: 'close', cause: 'end_call' });
     await ordered.hear(speech);
@@ -436,8 +290,8 @@ t.test(
 );
 
 t.test('RT-13 RT-23 what is said over the goodbye of end_call is kept as overlap', async (t) => {
-  const over = async (engine: Engine, live: (call: Awaited<ReturnType<typeof earsUnderTest>>) => unknown) => {
-    const call = await earsUnderTest(t, engine);
+  const over = async (engine: Engine, live: (call: Awaited<ReturnType<typeof speechInputUnderTest>>) => unknown) => {
+    const call = await speechInputUnderTest(t, engine);
     call.botSpeaks(1);
     call.speechInput.turns.send({ type: 'reply_bound', reply: 1, isProtected: true });
     await live(call);
@@ -473,7 +327,7 @@ t.test('RT-13 RT-23 what is said over the goodbye of end_call is kept as overlap
     await hear(silence(0.2));
   });
   t.same(byEngine, ['no, wait'], 'ended by the engine');
-  const atOnce = await earsUnderTest(t, { texts: ['yes but'] });
+  const atOnce = await speechInputUnderTest(t, { texts: ['yes but'] });
   atOnce.botSpeaks(1);
   await atOnce.hear(speech.subarray(LINE_RATE_HZ / 2, LINE_RATE_HZ));
   atOnce.speechInput.turns.send({ type: 'reply_bound', reply: 1, isProtected: true });
@@ -487,7 +341,7 @@ t.test('RT-13 RT-23 what is said over the goodbye of end_call is kept as overlap
 t.test(
   'RT-24 the longest duration is announced before it ends the call, whatever the line does',
   async (t) => {
-    const { speechInput, of } = await earsUnderTest(t);
+    const { speechInput, of } = await speechInputUnderTest(t);
     const seconds = (count: number) => count * LINE_RATE_HZ;
     speechInput.turns.advanceDuration(seconds(579));
     t.same([...of('warn_duration'), ...of('end')], []);
@@ -500,94 +354,6 @@ t.test(
 );
 
 /** The bot says a sentence twice, and it comes back 180 ms later and 12 dB weaker. */
-async function withEcho(t: Test, engine: Engine, echoes = true) {
-  const call = await earsUnderTest(t, engine);
-  call.botSpeaks(1);
-  const delay = 0.18 * LINE_RATE_HZ;
-  const bot = new Int16Array(2 * speech.length);
-  bot.set(speech);
-  bot.set(speech, speech.length);
-  const line = new Int16Array(bot.length + delay);
-  const echo = bot.map((sample) => sample >> 2);
-  if (echoes) line.set(echo, delay);
-  const clause = { id: 1, text: 'Go forward ten meters. Go forward ten meters!', spoken: '' };
-  for (let at = 0; at < bot.length; at += 160) {
-    call.speechInput.botSent(bot.subarray(at, at + 160), at, clause);
-    await call.hear(line.subarray(at, at + 160));
-  }
-  await call.hear(line.subarray(bot.length));
-  return call;
-}
-
-t.test('RT-18 the bot coming back from the far end interrupts nobody', async (t) => {
-  const call = await withEcho(t, { texts: ['go forward ten meters', 'go for ten meters', 'ten meters'] });
-  await call.hear(silence(2));
-  t.same([...call.of('cut_bot'), ...call.of('take_turn'), ...call.of('overlap')], []);
-  t.ok(call.of('echo').length > 0, 'its words are told as an echo');
-  t.ok(call.speechInput.listener.line.echoes > 0);
-  t.equal(call.of('pause_bot').length, call.of('resume_bot').length);
-});
-
-t.test('RT-18 what only sounds like the bot is decided by its words', async (t) => {
-  const call = await withEcho(t, { texts: ['no I want something else', 'entirely different words'] });
-  await call.hear(silence(2));
-  t.same(call.of('echo'), []);
-  t.equal(call.of('cut_bot').length, 1, 'the words are not the bot\u2019s, so somebody said them');
-  t.equal(call.speechInput.listener.line.echoes, 0, 'and nothing is learned of the line');
-});
-
-t.test(
-  'RT-18 an answer in the words of the question is a turn where nothing sounds like an echo',
-  async (t) => {
-    const call = await withEcho(t, { texts: ['meters'] }, false);
-    call.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
-    await call.hear(silence(0.4));
-    await call.hear(word);
-    t.ok(await call.until('take_turn'));
-    t.match(call.of('take_turn'), [{ text: 'meters' }]);
-  },
-);
-
-t.test('RT-18 words too quiet for voice activity count right after the bot, but not its own', async (t) => {
-  const call = await withEcho(t, { texts: ['nahin'] }, false);
-  call.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
-  await call.hear(silence(0.3));
-  call.tell().onInterim('ten meters');
-  await call.hear(silence(1));
-  t.equal(call.at.flushes, 0, 'an echo that voice activity did not notice is nobody\u2019s');
-  call.tell().onInterim('nahin');
-  t.ok(await call.until('take_turn'));
-  t.match(call.of('take_turn'), [{ text: 'nahin' }]);
-});
-
-t.test('RT-13 "yes" over the last words of a question is its answer', async (t) => {
-  const answered = await earsUnderTest(t, { texts: ['Yes.'], questionLeftMs: 900 }, {}, 2);
-  answered.botSpeaks(1);
-  await answered.hear(word);
-  await answered.hear(silence(0.6));
-  t.same([...answered.of('overlap'), ...answered.of('cut_bot')], [], 'the bot comes to its end');
-  t.equal(answered.of('pause_bot').length, answered.of('resume_bot').length);
-  answered.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
-  t.ok(await answered.until('take_turn'));
-  t.match(answered.of('take_turn'), [{ text: 'Yes.' }]);
-
-  const cases: [text: string, leftMs: number | null, isAnswer: boolean][] = [
-    ['hmm', 900, false],
-    ['yes', null, false],
-    ['yes', 2_400, false],
-    ['tomorrow', 900, true],
-  ];
-  for (const [text, questionLeftMs, isAnswer] of cases) {
-    const call = await earsUnderTest(t, { texts: [text], questionLeftMs }, {}, 3);
-    call.botSpeaks(1);
-    await call.hear(word);
-    await call.hear(silence(0.6));
-    call.speechInput.turns.send({ type: 'reply_ended', reply: 1, how: 'played' });
-    await call.hear(silence(1.5));
-    t.equal(call.of('take_turn').length === 1, isAnswer, `${text}, ${questionLeftMs} ms before the end`);
-    t.equal(call.of('overlap').length === 1, !isAnswer);
-  }
-});
 
 t.test('RT-62 RT-78 in a room the model that ends turns judges audio at 16 kHz', async (t) => {
   const turnModel = await TurnModel.start({
@@ -605,7 +371,7 @@ t.test('RT-62 RT-78 in a room the model that ends turns judges audio at 16 kHz',
     return verdict;
   };
   const room: Room = { turnModel, fedSamples: 0 };
-  const call = await earsUnderTest(t, { texts: ['go forward ten meters'] }, {}, 0, room);
+  const call = await speechInputUnderTest(t, { texts: ['go forward ten meters'] }, {}, 0, room);
   await call.hear(silence(1), new Int16Array(2 * LINE_RATE_HZ));
   await call.hear(humanClip('goforward.raw'), wideHumanClip('goforward.raw'));
   // The model answers by the clock of the machine, so the line stands still while it thinks.
