@@ -65,6 +65,9 @@ const totals = { passed: 0, failed: 0 };
 const failures = [];
 /** What each file took: seconds, and seconds of processor time. */
 const took = new Map();
+/** Files that run a second time: the real-time SDK now and then loses a part of a track on a loaded machine. */
+const again = new Set();
+const MAX_SECOND_RUNS = 3;
 let sharedStack;
 
 if (filters.length === 0) {
@@ -88,6 +91,7 @@ const inRooms = files.filter((file) => file.startsWith('rooms/'));
 const leftOut = inRooms.length > 0 ? await provideStack() : '';
 await runAll(leftOut ? files.filter((file) => !inRooms.includes(file)) : files);
 
+await runAgainAlone();
 if (sharedStack) await checkLeftovers();
 
 for (const failure of failures) process.stdout.write(`\n---- ${failure.title}\n${failure.text}\n`);

@@ -290,7 +290,10 @@ t.test(
 );
 
 t.test('RT-13 RT-23 what is said over the goodbye of end_call is kept as overlap', async (t) => {
-  const over = async (engine: Engine, live: (call: Awaited<ReturnType<typeof speechInputUnderTest>>) => unknown) => {
+  const over = async (
+    engine: Engine,
+    live: (call: Awaited<ReturnType<typeof speechInputUnderTest>>) => unknown,
+  ) => {
     const call = await speechInputUnderTest(t, engine);
     call.botSpeaks(1);
     call.speechInput.turns.send({ type: 'reply_bound', reply: 1, isProtected: true });
