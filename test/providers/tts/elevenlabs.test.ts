@@ -49,6 +49,21 @@ t.test('R8 elevenlabs: word times and the end are read in either spelling of the
   }
 });
 
+t.test(
+  'R8 elevenlabs: no clause is lost where the vendor loses texts to a close that follows at once',
+  async (t) => {
+    const emulator = await startElevenLabs({ quirks: { closeOvertakes: true } });
+    const { tts, close } = await openFor('elevenlabs', emulator);
+    for (const text of [TEXT, NEXT]) {
+      const { samples, error } = await hear(tts, text);
+      t.equal(error, undefined);
+      t.ok(isToneOf(samples, text, 8_000), text);
+    }
+    t.same(emulator.violations.list, []);
+    await close();
+  },
+);
+
 t.test('R8 elevenlabs: a bot without word timing asks for none', async (t) => {
   const { emulator, tts, close } = await startVoice('elevenlabs', { settings: { word_timing: false } });
   const { words, samples } = await hear(tts, TEXT);
