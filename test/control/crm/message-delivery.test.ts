@@ -391,15 +391,17 @@ t.test(
     await f.webhook(`http://hooks.example.test:${receiver.port}/in`, {
       types: ['call.started', 'call.ended', 'call.not_connected'],
     });
+    // On a busy machine a message may be sent again; it is the same message.
+    const told = () => [...new Set(receiver.seen.map(({ path, body }) => `${path} ${body}`))];
     await f.refuseCall('s1');
-    await until(() => receiver.seen.length === 2);
+    await untilWithTime(f.clock, () => told().length === 2);
     const refused = await f.calls.get('s1');
     const call = { ...activeCall('s1', new Date(f.clock.nowMs()).toISOString()), bot_id: 'clinic' };
     t.ok(await f.calls.reopen(call, refused?.version ?? 0));
     await f.endCall('s1');
-    await until(() => receiver.seen.length === 5);
-    const told = receiver.seen.map(({ path, body }) => (path === '/push' ? 'push' : JSON.parse(body).type));
-    t.same(told.sort(), ['call.ended', 'call.not_connected', 'call.started', 'push', 'push']);
+    await untilWithTime(f.clock, () => told().length === 5);
+    const types = told().map((message) => /"type":"(call\.\w+)"/.exec(message)?.[1] ?? 'push');
+    t.same(types.sort(), ['call.ended', 'call.not_connected', 'call.started', 'push', 'push']);
   },
 );
 
