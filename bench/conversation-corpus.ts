@@ -26,7 +26,7 @@ export interface LabelledTurn {
 
 const DATA = '/usr/share/pocketsphinx/test/data';
 /** Human: playing cards, digits, commands, and a novel read aloud. */
-const HUMAN = [
+export const HUMAN_RECORDINGS = [
   ...[1, 2, 3, 4, 5].map((number) => `cards/00${number}.wav`),
   'numbers.raw',
   'something.raw',
@@ -87,7 +87,7 @@ export interface SpeechSource {
 export async function speechSources(): Promise<SpeechSource[]> {
   const sources: SpeechSource[] = [];
   const words = labelledWords();
-  for (const name of HUMAN) {
+  for (const name of HUMAN_RECORDINGS) {
     const path = findEngineData(`${DATA}/${name}`);
     if (!path) throw new Error(`${name} is missing; install the Debian package pocketsphinx-testdata`);
     const speech = voicedPart(atLevel(await loadCallerAudio(path), SPEECH_DBFS));

@@ -3,6 +3,7 @@ import { atLevel, speak } from '../src/cli/scenario/caller-sounds.ts';
 import { levelDbfs } from '../src/cli/voice-tracker.ts';
 import { FRAME_MS, FRAME_SAMPLES } from '../src/contracts/limits.ts';
 import { findEngineData } from '../src/platform/engine-programs.ts';
+import { HUMAN_RECORDINGS } from './conversation-corpus.ts';
 
 /** Something that is said on the line, and its words. */
 export interface SaidClip {
@@ -42,17 +43,6 @@ const ANSWER_VOICES = {
 };
 const ANSWER_RATES = [140, 170, 200];
 
-/** Human: digits, cards, commands, and a novel read aloud. */
-const RECORDINGS = [
-  ...[1, 2, 3, 4, 5].map((number) => `cards/00${number}.wav`),
-  'numbers.raw',
-  'something.raw',
-  'goforward.raw',
-  'tidigits/dhd.2934z.raw',
-  ...['0870', '0880', '0890', '0920', '0930'].map(
-    (part) => `librivox/sense_and_sensibility_01_austen_64kb-${part}.wav`,
-  ),
-];
 /** A piece of a recording counts as one word where it is so long, between pauses of this length. */
 const WORD_MS = { min: 240, max: 640 };
 const PAUSE_MS = 60;
@@ -93,7 +83,7 @@ export async function bargeIns(): Promise<SaidClip[]> {
 
 async function recordedWords(): Promise<SaidClip[]> {
   const words: SaidClip[] = [];
-  for (const name of RECORDINGS) {
+  for (const name of HUMAN_RECORDINGS) {
     const path = findEngineData(`${DATA}/${name}`);
     if (!path) throw new Error(`${name} is missing; install the Debian package pocketsphinx-testdata`);
     for (const samples of cutAtGaps(await loadCallerAudio(path))) {
